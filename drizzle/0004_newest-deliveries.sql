@@ -1,0 +1,3 @@
+-- Lists of deliveries are read newest first, and those that need a person among a million that arrived.
+CREATE INDEX "deliveries_newest" ON "collab"."deliveries" USING btree ("created_at" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "deliveries_stopped" ON "collab"."deliveries" USING btree ("created_at" DESC NULLS LAST,"id" DESC NULLS LAST) WHERE "collab"."deliveries"."outcome" in ('failed', 'parked');

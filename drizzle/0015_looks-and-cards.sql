@@ -1,0 +1,3 @@
+-- A look that failed is counted, so that one fault after an absence decides nothing; cards that still ask are found by a word that decides them.
+ALTER TABLE "collab"."delivery_parts" ADD COLUMN "failed_looks" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+CREATE INDEX "deliveries_asking" ON "collab"."deliveries" USING btree ("bot","created_at" DESC NULLS LAST) WHERE "collab"."deliveries"."source" #>> '{notice,kind}' in ('late-held', 'stopped', 'nothing-running', 'fresh-context', 'result-withheld');

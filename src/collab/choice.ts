@@ -1,0 +1,94 @@
+import type { Notice } from './notice.js'
+
+/**
+ * What a button of ours asks for. It stands whole in the button's value, so that a card of any age can be clicked
+ * after a restart; who may click is judged from the envelope's operator alone (Lark: card.action.trigger).
+ */
+export type Choice =
+  /** Ends the turn that runs in this conversation. */
+  | { readonly act: 'stop'; readonly conversation: string }
+  /** Starts or lets go what this conversation holds: late messages, and those held by a stop. */
+  | { readonly act: 'run-held' | 'skip-held'; readonly conversation: string }
+  /** Shows or drops the result whose question was withdrawn while the work ran. */
+  | { readonly act: 'show-result' | 'drop-result'; readonly request: string }
+  /** Takes up the words of a message that was changed after its answer, or leaves the answer as it stands. */
+  | { readonly act: 'take-edit' | 'leave-edit'; readonly request: string }
+  /** Answers what an agent asked to do: once, now and from here on, or not. */
+  | {
+      readonly act: 'allow-once' | 'allow-always' | 'refuse'
+      readonly request: string
+      readonly approval: string
+    }
+
+const MARK = 'lark-manager'
+
+/** The value of a button; `form` tells a later version what it reads. */
+export function valueOfChoice(choice: Choice): Readonly<Record<string, string>> {
+  return { of: MARK, form: '1', ...choice }
+}
+
+/** What a click asks for; null when it is no button of ours. */
+export function choiceOfValue(value: Readonly<Record<string, unknown>>): Choice | null {
+  if (value['of'] !== MARK || value['form'] !== '1') return null
+  const { act, conversation, request, approval } = value
+  switch (act) {
+    case 'stop':
+    case 'run-held':
+    case 'skip-held':
+      return typeof conversation === 'string' ? { act, conversation } : null
+    case 'show-result':
+    case 'drop-result':
+    case 'take-edit':
+    case 'leave-edit':
+      return typeof request === 'string' ? { act, request } : null
+    case 'allow-once':
+    case 'allow-always':
+    case 'refuse':
+      return typeof request === 'string' && typeof approval === 'string' ? { act, request, approval } : null
+    default:
+      return null
+  }
+}
+
+/** What the card of a notice offers, the first one as the usual choice; none: it is a text. */
+export function choicesOf(notice: Notice): readonly Choice[] {
+  switch (notice.kind) {
+    case 'late-held':
+      return notice.conversation === undefined ? [] : heldChoices(notice.conversation)
+    case 'stopped':
+      return notice.turns + notice.queued === 0 ? [] : heldChoices(notice.conversation)
+    case 'nothing-running':
+      return notice.held === 0 ? [] : heldChoices(notice.conversation)
+    case 'fresh-context':
+      return notice.owed === 0 ? [] : heldChoices(notice.conversation)
+    case 'progress':
+      return notice.progress.state === 'working' || notice.progress.state === 'waiting'
+        ? [{ act: 'stop', conversation: notice.conversation }]
+        : []
+    case 'result-withheld':
+      return [
+        { act: 'show-result', request: notice.requestId },
+        { act: 'drop-result', request: notice.requestId },
+      ]
+    case 'edited-after-answer':
+      return [
+        { act: 'take-edit', request: notice.requestId },
+        { act: 'leave-edit', request: notice.requestId },
+      ]
+    case 'approval':
+      return (['allow-once', 'allow-always', 'refuse'] as const).map((act) => ({
+        act,
+        request: notice.requestId,
+        approval: notice.approval,
+      }))
+    default:
+      return []
+  }
+}
+
+function heldChoices(conversation: string): readonly Choice[] {
+  return [
+    { act: 'run-held', conversation },
+    { act: 'skip-held', conversation },
+  ]
+}

@@ -1,0 +1,180 @@
+import type { Choice } from './choice.js'
+import type { Deferral, HandedOver } from './observation.js'
+import type { FileLeftOut } from './ports.js'
+import type { Happened } from './project/cancellation.js'
+import type { Progress } from './project/progress.js'
+
+/**
+ * Everything that the gateway itself says in a chat; the words stand in one catalogue per language (`render/text`).
+ * `operation` is what an agent asked for, as it named it. Ages are in whole minutes.
+ */
+export type Notice =
+  | { readonly kind: 'not-an-owner'; readonly openId: string }
+  | { readonly kind: 'owner-only-in-group' }
+  | { readonly kind: 'owner-not-bound-yet' }
+  | { readonly kind: 'empty-message' }
+  /** A voice message is passed on as a sound file: nobody here turns it into words. */
+  | { readonly kind: 'voice-without-words' }
+  /** Other bots started so many turns in a row; the next waits for a person. */
+  | { readonly kind: 'bots-paused'; readonly turns: number }
+  /** With its conversation it is a card with buttons; one that was stored without it stays a text. */
+  | {
+      readonly kind: 'late-held'
+      readonly count: number
+      readonly oldestMinutes: number
+      readonly conversation?: string
+    }
+  /** What a word of the owner started or let go; `results` of withdrawn questions were shown or dropped with them. */
+  | { readonly kind: 'late-released'; readonly count: number; readonly results?: number }
+  | { readonly kind: 'late-skipped'; readonly count: number; readonly results?: number }
+  | { readonly kind: 'nothing-held' }
+  /** A control word that came too late, or was written before this process began. */
+  | { readonly kind: 'late-control'; readonly word: string; readonly minutes: number }
+  /** Turns were asked to end and have not said yet that they did. */
+  | { readonly kind: 'stopping'; readonly turns: number }
+  /** What a stop did to each thing: turns that it ended, turns that were done before it, messages that waited. */
+  | {
+      readonly kind: 'stopped'
+      readonly turns: number
+      readonly finished: number
+      readonly queued: number
+      readonly conversation: string
+    }
+  /** `held` waits for the owner's word since before. */
+  | { readonly kind: 'nothing-running'; readonly held: number; readonly conversation: string }
+  /** `owed` messages from before are held; `running` turns end in the old context and still answer. */
+  | {
+      readonly kind: 'fresh-context'
+      readonly owed: number
+      readonly running: number
+      readonly conversation: string
+    }
+  /** The question was withdrawn while the work ran: its result is kept and was not sent. */
+  | { readonly kind: 'result-withheld'; readonly requestId: string }
+  /** A message was changed while the agent worked on it: the new words are owed next. */
+  | { readonly kind: 'edit-taken-up' }
+  /** A message was changed after it was answered: the owner says whether the new words are taken up. */
+  | { readonly kind: 'edited-after-answer'; readonly requestId: string }
+  | { readonly kind: 'edit-left' }
+  | { readonly kind: 'status'; readonly status: StatusOfPlace }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'agents'; readonly agents: readonly AgentFacts[]; readonly more: number }
+  /** Answers to a press on a button. */
+  | { readonly kind: 'choice-not-yours' }
+  | { readonly kind: 'choice-unknown' }
+  | { readonly kind: 'choice-made'; readonly act: Choice['act'] }
+  | { readonly kind: 'choice-under-way' }
+  | { readonly kind: 'turn-failed'; readonly reason: HandedOver; readonly requestId: string }
+  /** The one live card of a request whose answer takes long. */
+  | { readonly kind: 'progress'; readonly progress: Progress; readonly conversation: string }
+  /** What is missing; the message is kept and starts by itself when the runtime is usable again. */
+  | { readonly kind: 'runtime-unavailable'; readonly detail: string }
+  | { readonly kind: 'agent-asked-permission'; readonly operation: string }
+  /** A turn waits for the owner's word about one exact operation, for so many minutes. */
+  | {
+      readonly kind: 'approval'
+      readonly operation: string
+      readonly agent: string
+      readonly minutes: number
+      readonly requestId: string
+      readonly approval: string
+    }
+  | { readonly kind: 'approval-given'; readonly standing: boolean }
+  | { readonly kind: 'approval-denied' }
+  /** The turn that asked is over, or nobody answered in time. */
+  | { readonly kind: 'approval-lapsed' }
+  /** Asked for and not in effect yet: a turn runs, or the outcome of an outside act is not known. */
+  | { readonly kind: 'cancel-asked'; readonly waitsFor: 'turn' | 'effect' }
+  | { readonly kind: 'cancelled' }
+  /** What had already happened and stays; `rest`: something was left that will not run. `by`: what an agent below did. */
+  | {
+      readonly kind: 'cancel-too-late'
+      readonly happened: readonly Happened[]
+      readonly rest: boolean
+      readonly by: string | null
+    }
+  /** To the owner's direct chat, when the answer could not reach the place where it was asked. */
+  | {
+      readonly kind: 'delivery-failed'
+      readonly arrived: number
+      readonly total: number
+      readonly reason: string
+      /** Address of the owner's page. */
+      readonly page?: string | null
+    }
+  /** A part of unknown outcome waits for the owner's word; `part` counts from 1. */
+  | {
+      readonly kind: 'delivery-parked'
+      readonly part: number
+      readonly arrived: number
+      readonly total: number
+      readonly page: string | null
+    }
+  /** Where the platform's content check refused an answer: says nothing of what it was. */
+  | { readonly kind: 'answer-withheld' }
+  /** The same for the owner. */
+  | {
+      readonly kind: 'answer-withheld-owner'
+      readonly arrived: number
+      readonly total: number
+      readonly page: string | null
+    }
+  /**
+   * Before an answer that could not reply to its question. `words` are the question's own, null where they must not be
+   * said again; `request` and `minutes` are null for what belongs to no request.
+   */
+  | {
+      readonly kind: 'answers-gone'
+      readonly words: string | null
+      readonly minutes: number | null
+      readonly request: string | null
+    }
+  /** A file that the agent wanted to give with its answer and that was not taken. */
+  | { readonly kind: 'file-left-out'; readonly fileName: string; readonly reason: FileLeftOut }
+  /** Files of an answer that the platform does not carry. */
+  | {
+      readonly kind: 'file-not-sent'
+      readonly fileName: string
+      readonly reason: 'too-large' | 'empty' | 'refused' | 'bad-name'
+      readonly page?: string | null
+    }
+
+/** What is owed in one conversation, as its facts say it. Durations in seconds. */
+export interface StatusOfPlace {
+  readonly running: readonly {
+    /** Null: the manager itself. */
+    readonly agent: string | null
+    readonly seconds: number
+    /** `starting` until the runtime has said that the turn began; `stopping` once it was asked to end. */
+    readonly state: 'starting' | 'working' | 'stopping'
+    readonly runtime: string
+    /** The beginning of what was asked. */
+    readonly about: string
+  }[]
+  readonly waiting: number
+  /** What waits for the owner's word, by why it is held. */
+  readonly held: readonly { readonly because: HeldBecause; readonly count: number }[]
+  readonly deferred: readonly {
+    readonly about: string
+    readonly reason: string
+    readonly owner: string
+    readonly on: Deferral['condition']
+    /** Until the next look, also when the condition has not come. */
+    readonly seconds: number
+  }[]
+  /** Handed on and not back yet. */
+  readonly handed: readonly { readonly agent: string; readonly about: string }[]
+}
+
+export const heldReasons = ['late', 'stopped', 'failed', 'result-withheld'] as const
+export type HeldBecause = (typeof heldReasons)[number]
+
+/** Four facts about one registered agent, told apart; null where nobody knows (RFC §5.5). */
+export interface AgentFacts {
+  readonly agent: string
+  readonly role: string
+  readonly discoverable: boolean
+  readonly readable: boolean
+  readonly deliverable: boolean | null
+  readonly executable: boolean | null
+}

@@ -1,0 +1,36 @@
+import { keptBack, owedAsks, type ExchangeState } from '../exchange-state.js'
+import type { Instant } from '../refs.js'
+import type { Axes } from './axes.js'
+
+/** What is still owed, by whom, and on what it waits; null when nothing is owed. */
+export interface NextStep {
+  readonly owner: 'owner' | 'manager' | 'gateway' | 'operator'
+  readonly condition:
+    | 'word-of-owner'
+    | 'turn-running'
+    | 'turn-queued'
+    | 'cancellation-at-turn-end'
+    | 'delivery-under-way'
+    | 'delivery-parked'
+    | 'delivery-failed'
+    | 'replay-after-failure'
+    | 'unreadable-fact'
+  readonly at: Instant | null
+}
+
+/** Derived from source requests and receipts, never kept as a second checklist (RFC §5.11). */
+export function nextStep(state: ExchangeState, axes: Axes, wakeAt: Instant | null): NextStep | null {
+  if (state.unreadable) return { owner: 'operator', condition: 'unreadable-fact', at: null }
+  if (state.held !== null) return { owner: 'owner', condition: 'word-of-owner', at: null }
+  if (keptBack(state).length > 0) return { owner: 'owner', condition: 'word-of-owner', at: null }
+  if (state.cancel === 'requested') return { owner: 'manager', condition: 'cancellation-at-turn-end', at: null }
+  if (state.running !== null) return { owner: 'manager', condition: 'turn-running', at: null }
+  if (state.failure !== null) return { owner: 'operator', condition: 'replay-after-failure', at: null }
+  if (owedAsks(state).length > 0) return { owner: 'manager', condition: 'turn-queued', at: wakeAt }
+  if (axes.delivery === 'failed') return { owner: 'operator', condition: 'delivery-failed', at: null }
+  if (axes.delivery === 'ambiguous') return { owner: 'operator', condition: 'delivery-parked', at: null }
+  if (axes.delivery === 'send-pending' || axes.delivery === 'sending' || axes.delivery === 'result-committed') {
+    return { owner: 'gateway', condition: 'delivery-under-way', at: wakeAt }
+  }
+  return null
+}

@@ -1,0 +1,88 @@
+import type { AgentTools, Discovered, ToolCaller } from '../../collab/agent-tools.js'
+import type { Waiter } from '../../collab/decide/take-child.js'
+import { isOpen, type ExchangeState } from '../../collab/exchange-state.js'
+import { select } from '../../collab/project/select.js'
+import { MANAGER, type AgentId } from '../../collab/refs.js'
+import { ancestorsOf } from '../../stores/ledger/family.js'
+import { stateOfRequest } from '../../stores/ledger/read.js'
+import { loadOf } from '../../stores/turns/inbox.js'
+import { requestOfTurn } from '../../stores/turns/turns.js'
+import type { Exchange } from '../deps.js'
+import { BRIEF_BYTES } from '../../collab/project/brief.js'
+import { checkText } from './check.js'
+
+/**
+ * Everybody registered with what is known of them, in an order with its reasons; the caller chooses.
+ *
+ * @returns nothing for a need that cannot be read
+ * @source RFC §5.5 — A4, A24
+ */
+export async function discover(
+  x: Exchange,
+  caller: ToolCaller,
+  query: Parameters<AgentTools['discover']>[1],
+): Promise<readonly Discovered[]> {
+  if (checkText('need', query.need, BRIEF_BYTES, 'be-empty') !== null) return []
+  const request = caller.turn === null ? null : await requestOfTurn(x.db.sql, caller.turn)
+  const state = request === null ? null : await stateOfRequest(x.db.sql, request)
+  return await found(x, caller, state, query)
+}
+
+/** The candidates of one choice, the named receiver among them when it is registered. */
+export async function candidatesFor(
+  x: Exchange,
+  caller: ToolCaller,
+  state: ExchangeState,
+  named: AgentId,
+  need: string,
+): Promise<readonly Discovered[]> {
+  return await found(x, caller, state, { need, named, includeStopped: false })
+}
+
+async function found(
+  x: Exchange,
+  caller: ToolCaller,
+  state: ExchangeState | null,
+  query: Parameters<AgentTools['discover']>[1],
+): Promise<readonly Discovered[]> {
+  const listed = await x.directory.list({ includeStopped: query.includeStopped })
+  const { named } = query
+  const missing = named !== null && !listed.some((one) => one.agent === named)
+  const alone = missing && named !== null ? await x.directory.find(named) : null
+  const own = await x.directory.find(caller.agent)
+  const chain = state === null ? [] : await waitersOf(x, caller, state)
+  const order = select({
+    agents: alone === null ? listed : [...listed, alone],
+    caller: caller.agent,
+    waiting: new Set(chain.flatMap((one) => one.agent ?? [])),
+    need: query.need,
+    named,
+    includeStopped: query.includeStopped,
+    load: await loadOf(x.db.sql),
+    reads: caller.agent === MANAGER ? 'all' : new Set(own === null ? [] : [own.goal]),
+    now: x.clock.now(),
+  })
+  return order.map(withoutCommand)
+}
+
+/** How the host starts an agent is nobody's business but the host's: it holds paths. */
+function withoutCommand(one: Discovered): Discovered {
+  const { endpoint } = one.registered
+  if (endpoint.kind === 'attached') return one
+  return { ...one, registered: { ...one.registered, endpoint: { ...endpoint, command: null } } }
+}
+
+/** Who waits for whom, from the caller's request upwards: the attempt that handed on, until its child is back. */
+export async function waitersOf(x: Exchange, caller: ToolCaller, state: ExchangeState): Promise<readonly Waiter[]> {
+  const chain: Waiter[] = [{ request: state.id, agent: caller.agent }]
+  let below = state
+  for (const id of await ancestorsOf(x.db.sql, state.id)) {
+    const above = await stateOfRequest(x.db.sql, id)
+    const child = above.children.get(below.id)
+    const asker = below.request?.sender
+    const waits = child !== undefined && isOpen(child) && asker?.kind === 'agent'
+    chain.push({ request: id, agent: waits ? asker.agent : null })
+    below = above
+  }
+  return chain
+}

@@ -1,0 +1,7 @@
+import type { TurnFailure } from '../collab/ports.js'
+
+/** Why an agent process could not be used. `detail` names the mend, and holds no secret and no private path. */
+export interface Trouble {
+  readonly because: TurnFailure
+  readonly detail: string
+}
