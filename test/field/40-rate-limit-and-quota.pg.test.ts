@@ -64,4 +64,18 @@ describe('case 40, limits of the platform', () => {
     expect(calls['message.reply']?.['230020']).toBe(ANSWERS / 2)
     expect(calls['message.reply']?.['99991400']).toBeUndefined()
   })
+
+  test('health is asked of the ledger, however often: the platform hears nothing of it, and needs no time off from it', async () => {
+    // What is read back of messages has its own rhythm and goes on meanwhile.
+    const spent = () => {
+      const calls = Object.entries(g.served.sandbox.stats().calls)
+      return JSON.stringify(calls.filter(([api]) => !['message.list', 'message.get'].includes(api)))
+    }
+    const before = spent()
+    for (let n = 0; n < 20; n++) {
+      expect((await fetch(`${g.gateway.url}/readyz`)).status).toBe(200)
+      expect((await g.api('/api/v1/doctor')).status).toBe(200)
+    }
+    expect(spent()).toBe(before)
+  })
 })
