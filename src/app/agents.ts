@@ -1,5 +1,5 @@
-import type { AgentDirectory, AgentRuntime } from '../collab/ports.js'
-import { MANAGER, type AgentId } from '../collab/refs.js'
+import type { AgentDirectory, AgentRuntime, SessionRef } from '../collab/ports.js'
+import { MANAGER, type AgentId, type LaneId } from '../collab/refs.js'
 import type { HostedRuntime } from '../runtime/hosted.js'
 import { endpoints, hostsWithoutChat, type Endpoint, type RuntimeChoice } from '../runtime/registry.js'
 import { unavailableRuntime } from '../runtime/unavailable.js'
@@ -60,11 +60,16 @@ function withEvidence(runtime: HostedRuntime, saw: (reachable: boolean) => void)
     abilities: runtime.abilities,
     available: () => runtime.available(),
     end: () => runtime.end(),
+    ...(runtime.quiesce === undefined
+      ? {}
+      : { quiesce: (session: SessionRef, lane: LaneId) => runtime.quiesce!(session, lane) }),
     ...(runtime.checks === undefined ? {} : { checks: runtime.checks }),
+    ...(runtime.binding === undefined ? {} : { binding: runtime.binding }),
     async open(spec, signal) {
       const opening = await runtime.open(spec, signal)
-      // Nobody reached it when we gave up ourselves.
-      if (opening.outcome === 'opened' || !signal.aborted) saw(opening.outcome === 'opened')
+      // Nobody reached it when we gave up ourselves, or when it was not tried because nothing here can confine it.
+      if (opening.outcome === 'opened') saw(true)
+      else if (opening.outcome === 'unavailable' && !signal.aborted) saw(false)
       return opening
     },
   }

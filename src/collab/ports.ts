@@ -1,3 +1,4 @@
+import type { GrantedPath, SessionProfile } from './audience.js'
 import type { OutgoingFile } from './channel.js'
 import type { WorkReceipt } from './observation.js'
 import type { AgentId, Instant, LaneId, TurnId } from './refs.js'
@@ -36,8 +37,10 @@ export interface SessionSpec {
   readonly lane: LaneId
   /** Absolute path of the lane's private workspace; it exists and holds AGENTS.md. */
   readonly workspace: string
-  /** The session to continue, or null for a new one. */
+  /** The session to continue, or null for a new one; it was opened with this very profile. */
   readonly resume: SessionRef | null
+  /** What the whole session runs with, from its first process to its last. */
+  readonly profile: SessionProfile
   /**
    * Asked for when an executor process really begins, not for each turn: each call begins a new epoch, and tokens of
    * older ones are refused. Null: the agent gets no tools of ours.
@@ -59,6 +62,21 @@ export interface EffectiveProfile {
   readonly effort: string | null
   /** False for `rehearsal`: every answer is then labelled. */
   readonly realModel: boolean
+  /** Absent in what was recorded before profiles were. */
+  readonly confinement?: Confinement
+}
+
+/** What is in force around the commands and files of a session; null where nobody can say. */
+export interface Confinement {
+  readonly profile: SessionProfile['kind']
+  /** Beside programs and the few files of the system that they need. */
+  readonly reads: 'nothing' | 'workspace' | 'everything' | null
+  readonly writes: 'nothing' | 'workspace' | 'everything' | null
+  readonly paths: readonly GrantedPath[]
+  /** Of its commands. */
+  readonly network: 'none' | 'open' | null
+  /** Who enforces it: the runtime itself, a mount namespace around the whole process, or nobody. */
+  readonly by: 'runtime' | 'namespace' | 'nobody'
 }
 
 export interface TurnInput {
@@ -118,6 +136,8 @@ export interface RuntimeSession {
 export type Opening =
   | { readonly outcome: 'opened'; readonly session: RuntimeSession }
   | { readonly outcome: 'unavailable'; readonly because: TurnFailure; readonly detail: string }
+  /** This host cannot hold the profile that was asked for; it is never run with a wider one. */
+  | { readonly outcome: 'not-confined'; readonly detail: string }
 
 /** A new adapter is one folder, one line in the registry, one contract suite. It reports; it does not record. */
 export interface AgentRuntime {
@@ -128,10 +148,10 @@ export interface AgentRuntime {
   /** New or resumed; says which. A session that cannot be had now is an answer, not an exception. */
   open(session: SessionSpec, signal: AbortSignal): Promise<Opening>
   /**
-   * Ends the executor that this process holds for a session, if it holds one: before another one takes its place.
-   * Absent: a session has none between its turns.
+   * Ends the executor that this process holds for a session of a lane, if it holds one: before another one takes its
+   * place. Absent: a session has none between its turns.
    */
-  quiesce?(session: SessionRef): Promise<QuiesceProof>
+  quiesce?(session: SessionRef, lane: LaneId): Promise<QuiesceProof>
 }
 
 /* ---------- work and agents ---------- */

@@ -1,8 +1,8 @@
+import { profileKey, type SessionProfile } from '../collab/audience.js'
 import type { Notice } from '../collab/notice.js'
 import type { LaneId } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
 import { uuidFrom } from '../lib/digest.js'
-import { ancestorsOf } from '../stores/ledger/family.js'
 import { stateOfRequest } from '../stores/ledger/read.js'
 import { freshBefore, putMark } from '../stores/marks/marks.js'
 import { heldOf } from '../stores/turns/stops.js'
@@ -10,6 +10,7 @@ import { openInputsOf } from '../stores/turns/standing.js'
 import type { Exchange } from './deps.js'
 import { eventIdOf } from './ids.js'
 import { holdWaiting, type Said } from './marks.js'
+import { profileFor, rootOf } from './profile.js'
 
 /**
  * Begins a fresh conversation for whatever arrives after the word. What arrived before it and waits is held, and runs
@@ -42,8 +43,11 @@ export async function beginFresh(x: Exchange, said: Said, earlier: () => Promise
 
 /** The conversation context in which a request is worked on. */
 export interface Context {
-  /** Names the runtime session of a lane: each context has its own. */
+  /** Names the runtime session of a lane: each context has its own, and in it each profile. */
   readonly sessionLane: LaneId
+  /** Names the folder in which it works: what was found with one profile does not lie where another one looks. */
+  readonly workspaceLane: LaneId
+  readonly profile: SessionProfile
   /** What was said nearby before that belongs to an earlier context; null: there is none. By the provider's clock. */
   readonly since: number | null
 }
@@ -52,12 +56,22 @@ export interface Context {
  * The context of a request follows from when its message arrived, never from when it runs: what is owed from before a
  * fresh conversation stays with the session that it was meant for. Work that was handed on belongs to the context of
  * the message at its root.
+ *
+ * A session of one profile is never continued by another: with a changed profile a new one begins, which is told what is
+ * on record (A12).
  */
 export async function contextOf(x: Exchange, request: WorkRequest, lane: LaneId): Promise<Context> {
-  const rootId = request.parent === null ? undefined : (await ancestorsOf(x.db.sql, request.id)).at(-1)
-  const root = rootId === undefined ? request : ((await stateOfRequest(x.db.sql, rootId)).request ?? request)
+  const root = (await stateOfRequest(x.db.sql, await rootOf(x.db.sql, request))).request ?? request
   const { bot, messageId } = root.origin
   const fresh = await freshBefore(x.db.sql, request.conversation, { bot, messageId, openedAt: root.openedAt })
-  if (fresh === null) return { sessionLane: lane, since: null }
-  return { sessionLane: uuidFrom('context', lane, fresh.id) as LaneId, since: fresh.writtenAt }
+  const profile = await profileFor(x, x.db.sql, request)
+  return {
+    sessionLane: sessionLaneOf(fresh === null ? lane : (uuidFrom('context', lane, fresh.id) as LaneId), profile),
+    workspaceLane: profile.kind === 'owner' ? lane : (uuidFrom('workspace', lane, profile.kind) as LaneId),
+    profile,
+    since: fresh?.writtenAt ?? null,
+  }
 }
+
+const sessionLaneOf = (context: LaneId, profile: SessionProfile): LaneId =>
+  profile.kind === 'owner' ? context : (uuidFrom('profile', context, profileKey(profile)) as LaneId)

@@ -18,6 +18,7 @@ import { awaitedIn } from './awaited.js'
 import { consequencesOf } from './consequences.js'
 import type { Exchange } from './deps.js'
 import { fetchFiles } from './files.js'
+import type { Context } from './fresh.js'
 import { scopeOf } from './open.js'
 import { placeOf } from './place.js'
 import { askDigestsOf } from './relate.js'
@@ -34,7 +35,7 @@ export interface Prepared {
  *
  * @param shownBefore the context items of an earlier turn on this request: a retry uses exactly those
  * @param begins the session is a new one: it knows nothing of this conversation yet
- * @param since what was said nearby before it belongs to an earlier conversation context
+ * @param context the conversation context in which it runs, with its own folder for files
  * @source RFC §5.4 — delivery In 3, 6
  */
 export async function prepareTurn(
@@ -44,10 +45,11 @@ export async function prepareTurn(
   lane: LaneId,
   turn: TurnId,
   shownBefore: readonly string[] | null,
-  since: number | null = null,
+  context: Pick<Context, 'since' | 'workspaceLane'>,
   begins = false,
 ): Promise<Prepared> {
   const { sql } = x.db
+  const { since, workspaceLane } = context
   const channel = x.channelOf(request.origin.bot)
   const said = await messagesOf(x, state, request)
   const brief = placeOf(request) === null ? await briefOf(x, request.id) : null
@@ -68,13 +70,13 @@ export async function prepareTurn(
           )
   const files: TurnInput['attachments'][number][] = []
   for (const one of channel === null ? [] : said) {
-    if (channel !== null) files.push(...(await fetchFiles(x, channel, one, request, lane, omissions)))
+    if (channel !== null) files.push(...(await fetchFiles(x, channel, one, request, workspaceLane, omissions)))
   }
   // What was sent with the message itself is not shown a second time as quoted.
   const quotedFiles =
     channel === null || parent === null || said.some((one) => one.messageId === parent.messageId)
       ? []
-      : await fetchFiles(x, channel, parent, request, lane, omissions)
+      : await fetchFiles(x, channel, parent, request, workspaceLane, omissions)
   const waiting = await waitingRequests(sql, lane, request.id)
   const earlier = begins ? await earlierIn(x, request, since) : []
   const text = composePrompt({

@@ -140,12 +140,13 @@ function nextOf(
   const owed = [...after.state.asks].flatMap(([id, ask]) =>
     ask.is === 'owed' || ask.is === 'deferred' ? (digests.get(id) ?? []) : [],
   )
-  const { openId } = source.authority
+  // Its own writer, also where it is worked on in somebody else's name.
+  const writtenBy = source.sender.kind === 'person' ? source.sender.openId : source.authority.openId
   const context: SemanticContext = {
     ...last,
     revision,
     brief: { ...last.brief, corrections: [...last.brief.corrections, ...owed] },
-    sourceRefs: [...last.sourceRefs, { kind: 'message', id: source.origin.messageId, writtenBy: openId }],
+    sourceRefs: [...last.sourceRefs, { kind: 'message', id: source.origin.messageId, writtenBy }],
   }
   return {
     context,

@@ -1,3 +1,4 @@
+import { profileKey } from '../collab/audience.js'
 import { decidePresent } from '../collab/decide/present.js'
 import type { JobOutcome } from '../collab/jobs.js'
 import type { LeftOutFile, OutgoingFile } from '../collab/channel.js'
@@ -32,7 +33,8 @@ import { eventIdOf, turnIdOf } from './ids.js'
 import { openSession } from './open-session.js'
 import { scopeOf } from './open.js'
 import { prepareTurn } from './prepare.js'
-import { waitForRuntime } from './unavailable.js'
+import { profileFor } from './profile.js'
+import { waitForConfinement, waitForRuntime } from './unavailable.js'
 
 /** This run's claim on a lane. */
 export interface Hold {
@@ -101,12 +103,14 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
   const shown = facts.flatMap((fact) => (fact.kind === 'turn-presented' ? [fact.contextItems] : [])).at(-1) ?? null
   const context = await contextOf(x, request, lane)
   const { runtime, agent } = run
-  const { sessionLane, since } = context
+  const { sessionLane } = context
   const replacements = await replacementsOf(sql, sessionLane)
-  const session = await openSession(x, { lane, sessionLane, runtime, agent, signal: hold.signal })
-  if (session === null) return await waitForRuntime(x, run, 'the session could not be opened')
+  const opening = await openSession(x, { lane, ...context, runtime, agent, signal: hold.signal })
+  if (opening.outcome === 'not-confined') return await waitForConfinement(x, run, opening.detail)
+  if (opening.outcome !== 'opened') return await waitForRuntime(x, run, 'the session could not be opened')
+  const { session } = opening
   const begins = session.opened === 'new'
-  const prepared = await prepareTurn(x, fold(request.id, facts), request, lane, turn, shown, since, begins)
+  const prepared = await prepareTurn(x, fold(request.id, facts), request, lane, turn, shown, context, begins)
   const row = {
     id: turn,
     lane,
@@ -120,14 +124,16 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
     startedAt: x.clock.now(),
   }
   // Under the request's lock: a cancellation finds the turn, or the turn finds below that it was cancelled. A session
-  // is replaced before its turn begins, or finds that it runs.
-  const stands = await x.db.tx(async (tx) => {
+  // is replaced before its turn begins, or finds that it runs; and what it may run with is what it was opened with.
+  const changed = await x.db.tx(async (tx) => {
     await lockHead(tx, request.id)
-    if ((await replacementsOf(tx, sessionLane)) !== replacements) return false
+    if ((await replacementsOf(tx, sessionLane)) !== replacements) return 'the session was replaced'
+    const profile = await profileFor(x, tx, request)
+    if (profileKey(profile) !== profileKey(context.profile)) return 'what it may run with has changed'
     await startTurn(tx, row)
-    return true
+    return null
   })
-  if (!stands) return { outcome: 'later', at: x.clock.now() as Instant, because: 'the session was replaced' }
+  if (changed !== null) return { outcome: 'later', at: x.clock.now() as Instant, because: changed }
   // A stop holds what waits and then looks for turns: this one is found there, or finds that it was held.
   if ((await inputOf(sql, request.id))?.state !== 'waiting') {
     await endTurnRow(sql, turn, 'interrupted', 'held', x.clock.now())

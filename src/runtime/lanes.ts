@@ -12,7 +12,7 @@ import type {
 } from '../collab/ports.js'
 import type { TurnId } from '../collab/refs.js'
 import type { HostedRuntime } from './hosted.js'
-import type { Trouble } from './trouble.js'
+import type { NotConfined, Trouble } from './trouble.js'
 
 /** One session of one runtime, whose process may end and start again in between; its id stays. */
 export interface Lane {
@@ -40,11 +40,12 @@ export type Begin<L extends Lane> = (
   resume: string | null,
   signal: AbortSignal,
   closed: (lane: L) => void,
-) => Promise<{ readonly lane: L; readonly resumed: boolean } | Trouble>
+) => Promise<{ readonly lane: L; readonly resumed: boolean } | Trouble | NotConfined>
 
 /**
  * The sessions of one runtime in this process: opening one that is still here gives the same process, so that a session
- * never has two writers here.
+ * never has two writers here. A session is found by its lane as well as by its id: the id is the agent's own word, and
+ * one agent cannot take the place of another by saying the other's.
  */
 export function createLanes<L extends Lane>(
   runtime: string,
@@ -55,22 +56,25 @@ export function createLanes<L extends Lane>(
   const openings = new Set<Promise<Opening>>()
   const lastOpening = new Map<string, Promise<Opening>>()
   const ending = new AbortController()
-  const closed = (lane: L): void => {
-    if (lanes.get(lane.ref.id) === lane) lanes.delete(lane.ref.id)
-  }
 
   const openNow = async (spec: SessionSpec, resume: string | null, signal: AbortSignal): Promise<Opening> => {
-    const here = resume === null ? undefined : lanes.get(resume)
+    const key = resume === null ? '' : keyOf(spec.lane, resume)
+    const here = resume === null ? undefined : lanes.get(key)
     // A session that every turn fails in is left; the next one begins with what the ledger knows.
-    if (here?.full === true) full.add(here.ref.id)
+    if (here?.full === true) full.add(key)
     else if (here?.warm === true) return { outcome: 'opened', session: new LaneSession('resumed', here) }
     // Its process is gone; what is left of it must not be found again.
     await here?.close()
-    const goOn = resume === null || full.has(resume) ? null : resume
+    const goOn = resume === null || full.has(key) ? null : resume
+    const closed = (lane: L): void => {
+      const own = keyOf(spec.lane, lane.ref.id)
+      if (lanes.get(own) === lane) lanes.delete(own)
+    }
     const begun = await begin(spec, goOn, AbortSignal.any([signal, ending.signal]), closed)
+    if ('notConfined' in begun) return { outcome: 'not-confined', detail: begun.notConfined }
     if ('because' in begun) return { outcome: 'unavailable', ...begun }
     const { lane, resumed } = begun
-    lanes.set(lane.ref.id, lane)
+    lanes.set(keyOf(spec.lane, lane.ref.id), lane)
     return { outcome: 'opened', session: new LaneSession(resumed ? 'resumed' : 'new', lane) }
   }
 
@@ -78,20 +82,22 @@ export function createLanes<L extends Lane>(
     async open(spec, signal) {
       const resume = spec.resume?.runtime === runtime ? spec.resume.id : null
       // Two openings of one session wait for one another, so that the second one finds the process of the first.
-      const before = resume === null ? undefined : lastOpening.get(resume)
+      const key = resume === null ? null : keyOf(spec.lane, resume)
+      const before = key === null ? undefined : lastOpening.get(key)
       const opening = Promise.resolve(before).then(() => openNow(spec, resume, signal))
       openings.add(opening)
-      if (resume !== null) lastOpening.set(resume, opening)
+      if (key !== null) lastOpening.set(key, opening)
       try {
         return await opening
       } finally {
         openings.delete(opening)
-        if (resume !== null && lastOpening.get(resume) === opening) lastOpening.delete(resume)
+        if (key !== null && lastOpening.get(key) === opening) lastOpening.delete(key)
       }
     },
-    async quiesce({ id }) {
-      await lastOpening.get(id)?.catch(() => null)
-      return (await lanes.get(id)?.close()) ?? { executor: 'gone' }
+    async quiesce({ id }, lane) {
+      const key = keyOf(lane, id)
+      await lastOpening.get(key)?.catch(() => null)
+      return (await lanes.get(key)?.close()) ?? { executor: 'gone' }
     },
     async end() {
       ending.abort()
@@ -101,6 +107,8 @@ export function createLanes<L extends Lane>(
     },
   }
 }
+
+const keyOf = (lane: string, id: string): string => JSON.stringify([lane, id])
 
 /** A lane's session as one opening of it is seen. */
 class LaneSession implements RuntimeSession {

@@ -1,4 +1,5 @@
 import type { RuntimeSession, SessionRef, TurnEvent, TurnInput } from '../collab/ports.js'
+import type { LaneId } from '../collab/refs.js'
 import { failed } from './event-queue.js'
 import type { HostedRuntime } from './hosted.js'
 import { within } from './wait.js'
@@ -19,12 +20,14 @@ export function withLimits(runtime: HostedRuntime, limits: TurnLimits): HostedRu
     abilities: runtime.abilities,
     available: () => runtime.available(),
     end: () => runtime.end(),
-    ...(runtime.quiesce === undefined ? {} : { quiesce: (session: SessionRef) => runtime.quiesce!(session) }),
+    ...(runtime.quiesce === undefined
+      ? {}
+      : { quiesce: (session: SessionRef, lane: LaneId) => runtime.quiesce!(session, lane) }),
     ...(runtime.checks === undefined ? {} : { checks: runtime.checks }),
     ...(runtime.binding === undefined ? {} : { binding: runtime.binding }),
     async open(spec, signal) {
       const opening = await runtime.open(spec, signal)
-      if (opening.outcome === 'unavailable') return opening
+      if (opening.outcome !== 'opened') return opening
       return { outcome: 'opened', session: limited(opening.session, limits) }
     },
   }

@@ -5,3 +5,8 @@ export interface Trouble {
   readonly because: TurnFailure
   readonly detail: string
 }
+
+/** The profile that was asked for cannot be held on this host. */
+export interface NotConfined {
+  readonly notConfined: string
+}

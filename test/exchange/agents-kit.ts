@@ -24,6 +24,7 @@ import { attemptIdOf, conversationIdOf, eventIdOf, laneOf, turnIdOf } from '../.
 import { openRequest } from '../../src/exchange/open.js'
 import { ensureConversation } from '../../src/stores/conversations/conversations.js'
 import { stateOfRequest } from '../../src/stores/ledger/read.js'
+import { bindOwner } from '../../src/stores/principals/principals.js'
 import { startTurn } from '../../src/stores/turns/turns.js'
 import type { Db } from '../../src/stores/db.js'
 import { bot, FakeChannel, TestClock, testExchange, type TestExchange } from './outgoing-kit.js'
@@ -121,6 +122,7 @@ export async function openRoot(
   const message = messageIn(chatId, text, clock.now())
   const id = conversationIdOf(bot, chatId, '')
   const place = { id, bot, chatId, threadKey: '', chatType: 'p2p' }
+  await bindOwner(x.db.sql, { bot, openId: message.sender.openId, directChat: chatId }, clock.now())
   const conversation = await ensureConversation(x.db.sql, place, 'en', clock.now())
   return {
     request: await openRequest(x, { message, conversation, receivedAt: clock.now(), late: false }),

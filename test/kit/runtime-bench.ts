@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import { MESSAGE_CLOSE, MESSAGE_OPEN } from '../../src/collab/project/prompt.js'
 import type {
   AgentRuntime,
@@ -39,8 +40,8 @@ export async function opened(
   workspace: string,
   resume: SessionRef | null = null,
 ): Promise<RuntimeSession> {
-  const opening = await runtime.open({ lane: 'lane-1' as LaneId, workspace, resume }, never)
-  if (opening.outcome !== 'opened') throw new Error(`not opened: ${opening.because}: ${opening.detail}`)
+  const opening = await runtime.open({ lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace, resume }, never)
+  if (opening.outcome !== 'opened') throw new Error(`not opened: ${opening.outcome}: ${opening.detail}`)
   return opening.session
 }
 

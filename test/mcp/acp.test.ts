@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import type { SessionSpec, ToolAccess } from '../../src/collab/ports.js'
 import type { LaneId } from '../../src/collab/refs.js'
 import { MESSAGE_CLOSE, MESSAGE_OPEN } from '../../src/collab/project/prompt.js'
@@ -55,9 +56,16 @@ describe('an ACP agent and its tools', () => {
     return runtime
   }
   const open = async (runtime: HostedRuntime, spec: Partial<SessionSpec> = {}) => {
-    const whole = { lane: 'lane-1' as LaneId, workspace: workspace.path, resume: null, tools, ...spec }
+    const whole = {
+      lane: 'lane-1' as LaneId,
+      profile: OWNER_PROFILE,
+      workspace: workspace.path,
+      resume: null,
+      tools,
+      ...spec,
+    }
     const opening = await runtime.open(whole, never)
-    if (opening.outcome !== 'opened') throw new Error(`not opened: ${opening.because}: ${opening.detail}`)
+    if (opening.outcome !== 'opened') throw new Error(`not opened: ${opening.outcome}: ${opening.detail}`)
     return opening.session
   }
   const finalOf = async (session: Awaited<ReturnType<typeof open>>, message: string) => {
@@ -164,7 +172,7 @@ describe('an ACP agent and its tools', () => {
     expect(await finalOf(await open(make(), { tools: null }), show)).toContain('no tools were given')
     const failing = () => Promise.reject(new Error('database at /srv/private is away'))
     const opening = await make().open(
-      { lane: 'lane-1' as LaneId, workspace: workspace.path, resume: null, tools: failing },
+      { lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: null, tools: failing },
       never,
     )
     expect(opening).toEqual({

@@ -86,6 +86,7 @@ const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { 
   'choice-under-way': [{ kind: 'choice-under-way' }],
   'turn-failed': reasons.map((reason) => ({ kind: 'turn-failed', reason, requestId: 'r-17' })),
   'runtime-unavailable': [{ kind: 'runtime-unavailable', detail: 'codex is not signed in' }],
+  'not-confined': [{ kind: 'not-confined', detail: 'bubblewrap is not installed' }],
   'agent-asked-permission': [{ kind: 'agent-asked-permission', operation: 'write /etc/hosts' }],
   'cancel-asked': [
     { kind: 'cancel-asked', waitsFor: 'turn' },

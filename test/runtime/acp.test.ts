@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import type { Logger } from '../../src/lib/log.js'
 import type { LaneId } from '../../src/collab/refs.js'
 import { must } from '../../src/lib/assert.js'
@@ -36,7 +37,7 @@ describe('acp', () => {
     return runtime
   }
   const open = (runtime: HostedRuntime) =>
-    runtime.open({ lane: 'lane-1' as LaneId, workspace: workspace.path, resume: null }, never)
+    runtime.open({ lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: null }, never)
   const final = async (message: string, flags: readonly string[] = [], more: Partial<AcpOptions> = {}) => {
     const session = await opened(make(flags, more), workspace.path)
     const { ended } = await collect(session.turn(inputOf(message), never))
@@ -278,7 +279,7 @@ describe('acp', () => {
   test('opening can be stopped', async () => {
     const abort = new AbortController()
     const opening = make(['--mute']).open(
-      { lane: 'l' as LaneId, workspace: workspace.path, resume: null },
+      { lane: 'l' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: null },
       abort.signal,
     )
     abort.abort()

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import type { LaneId } from '../../src/collab/refs.js'
 import { silentLogger } from '../../src/lib/log.js'
 import { createClaudeRuntime } from '../../src/runtime/claude/adapter.js'
@@ -32,7 +33,10 @@ describe.skipIf(!hasClaude)('a program that is not claude', { timeout: 60_000 },
     writeFileSync(bin, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
     const runtime = createClaudeRuntime(bench.options({ bin, ...more }))
     runtimes.push(runtime)
-    return runtime.open({ lane: 'lane-1' as LaneId, workspace: workspace.path, resume: null }, never)
+    return runtime.open(
+      { lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: null },
+      never,
+    )
   }
 
   test('writes something else: garbage', async () => {
@@ -70,7 +74,10 @@ describe.skipIf(!hasClaude)('a program that is not claude', { timeout: 60_000 },
     const runtime = createClaudeRuntime(bench.options({ bin }))
     runtimes.push(runtime)
     const abort = new AbortController()
-    const stopped = runtime.open({ lane: 'l' as LaneId, workspace: workspace.path, resume: null }, abort.signal)
+    const stopped = runtime.open(
+      { lane: 'l' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: null },
+      abort.signal,
+    )
     abort.abort()
     expect(await stopped).toEqual({
       outcome: 'unavailable',
@@ -101,7 +108,7 @@ describe('an SDK', () => {
       newId: () => randomUUID(),
       clock: { now: () => 0 },
     })
-    const spec = { lane: 'l' as LaneId, workspace: folder.path, resume: null }
+    const spec = { lane: 'l' as LaneId, profile: OWNER_PROFILE, workspace: folder.path, resume: null }
     const outcomes = [await runtime.open(spec, never), await runtime.available()]
     expect(await runtime.end()).toEqual({ executor: 'gone' })
     await folder.remove()

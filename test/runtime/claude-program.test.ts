@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import type { RuntimeSession, ToolAccess, TurnEvent } from '../../src/collab/ports.js'
 import type { LaneId, TurnId } from '../../src/collab/refs.js'
 import { must } from '../../src/lib/assert.js'
@@ -380,7 +381,7 @@ describe.skipIf(!hasClaude)('claude', { timeout: 60_000 }, () => {
     const tools = async (): Promise<ToolAccess> => ({ url: echo.url, token: `token-canary-${++epoch}` })
     const runtime = make()
     const open = async (resume: RuntimeSession['ref'] | null) => {
-      const spec = { lane: 'lane-1' as LaneId, workspace: workspace.path, resume, tools }
+      const spec = { lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume, tools }
       const opening = await runtime.open(spec, never)
       if (opening.outcome !== 'opened') throw new Error(opening.detail)
       return opening.session
@@ -402,7 +403,7 @@ describe.skipIf(!hasClaude)('claude', { timeout: 60_000 }, () => {
     const [one, other] = [make(), make()]
     const session = await opened(one, workspace.path)
     expect(await final(session, '!turn')).toBe('This is turn 1 of this session.')
-    const spec = { lane: 'lane-1' as LaneId, workspace: workspace.path, resume: session.ref }
+    const spec = { lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: session.ref }
     expect(await other.open(spec, never)).toMatchObject({
       outcome: 'unavailable',
       detail: 'another process writes in this session; it can be opened when that one has ended',
@@ -423,7 +424,7 @@ describe.skipIf(!hasClaude)('claude', { timeout: 60_000 }, () => {
     const [id] = (await once(gateway.stdout.setEncoding('utf8'), 'data')) as [string]
     await eventually(() => existsSync(join(workspace.path, 'running')), 20_000)
     const ref = { runtime: 'claude', id: id.trim() }
-    const spec = { lane: 'lane-1' as LaneId, workspace: workspace.path, resume: ref }
+    const spec = { lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: ref }
     const runtime = make()
     expect(await runtime.open(spec, never)).toMatchObject({ outcome: 'unavailable' })
     expect(isGone(pidIn('running'))).toBe(false)
@@ -449,14 +450,19 @@ describe.skipIf(!hasClaude)('claude', { timeout: 60_000 }, () => {
     const runtime = make()
     const session = await opened(runtime, workspace.path)
     await final(session, '!turn')
-    expect(await runtime.quiesce?.(session.ref)).toEqual({ executor: 'gone' })
+    expect(await runtime.quiesce?.(session.ref, 'lane-1' as LaneId)).toEqual({ executor: 'gone' })
     expect(bench.processes()).toEqual([])
-    expect(await runtime.quiesce?.({ runtime: 'claude', id: 'of another' })).toEqual({ executor: 'gone' })
+    expect(await runtime.quiesce?.({ runtime: 'claude', id: 'of another' }, 'lane-1' as LaneId)).toEqual({
+      executor: 'gone',
+    })
   })
 
   test('ending the runtime ends sessions that are just being opened', async () => {
     const runtime = make()
-    const opening = runtime.open({ lane: 'lane-1' as LaneId, workspace: workspace.path, resume: null }, never)
+    const opening = runtime.open(
+      { lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: null },
+      never,
+    )
     expect(await runtime.end()).toEqual({ executor: 'gone' })
     expect(await opening).toMatchObject({ outcome: 'unavailable' })
     expect(bench.processes()).toEqual([])

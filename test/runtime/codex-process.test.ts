@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { lstat, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import type { RuntimeSession, SessionRef, SessionSpec } from '../../src/collab/ports.js'
 import type { LaneId } from '../../src/collab/refs.js'
 import { must } from '../../src/lib/assert.js'
@@ -39,7 +40,10 @@ describe.skipIf(!hasCodex)('the process of the real codex', () => {
   const say = async (session: RuntimeSession, message: string) =>
     (await collect(session.turn(inputOf(message), never))).ended
   const openWith = (runtime: HostedRuntime, more: Partial<SessionSpec>) =>
-    runtime.open({ lane: 'lane-1' as LaneId, workspace: workspace.path, resume: null, ...more }, never)
+    runtime.open(
+      { lane: 'lane-1' as LaneId, profile: OWNER_PROFILE, workspace: workspace.path, resume: null, ...more },
+      never,
+    )
 
   describe('lives and dies', () => {
     acceptance(
@@ -110,10 +114,10 @@ describe.skipIf(!hasCodex)('the process of the real codex', () => {
         const session = await opened(runtime, workspace.path)
         await say(session, '!reply one')
         const first = pid()
-        expect(await runtime.quiesce?.(session.ref)).toEqual({ executor: 'gone' })
+        expect(await runtime.quiesce?.(session.ref, 'lane-1' as LaneId)).toEqual({ executor: 'gone' })
         expect(await groupIsGone(first)).toBe(true)
         expect(await say(session, '!reply again')).toMatchObject({ ended: 'failed', because: 'exited' })
-        expect(await runtime.quiesce?.(session.ref)).toEqual({ executor: 'gone' })
+        expect(await runtime.quiesce?.(session.ref, 'lane-1' as LaneId)).toEqual({ executor: 'gone' })
         expect((await opened(make(), workspace.path, session.ref)).opened).toBe('resumed')
       },
     )
@@ -313,6 +317,7 @@ describe.skipIf(!hasCodex)('the process of the real codex', () => {
         { name: 'codex', state: 'ok' },
         { name: 'codex version', state: 'ok' },
         { name: 'codex sandbox', state: 'ok' },
+        { name: 'codex restricted sessions', state: 'warning' },
         { name: 'codex sign-in', state: 'failed' },
       ])
     })

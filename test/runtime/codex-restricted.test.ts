@@ -2,10 +2,12 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OWNER_PROFILE, RESTRICTED_PROFILE, type SessionProfile } from '../../src/collab/audience.js'
 import type { RuntimeSession } from '../../src/collab/ports.js'
 import type { LaneId } from '../../src/collab/refs.js'
 import { must } from '../../src/lib/assert.js'
 import { createCodexRuntime } from '../../src/runtime/codex/adapter.js'
+import type { CodexSettings } from '../../src/runtime/codex/options.js'
 import type { HostedRuntime } from '../../src/runtime/hosted.js'
 import { groupIsGone } from '../../src/runtime/process-group.js'
 import { codexBench, type CodexBench, hasCodex } from '../kit/codex-bench.js'
@@ -18,7 +20,13 @@ const png = Buffer.from(
 )
 const CANARY = 'canary-that-nobody-may-read'
 
-describe.skipIf(!hasCodex)('the real codex with workspace-only', () => {
+/** The owner's own session where the owner chose it, and everybody else's whatever the owner chose. */
+const cases: readonly (readonly [string, SessionProfile, CodexSettings['sandbox']])[] = [
+  ['workspace-only', OWNER_PROFILE, 'workspace-only'],
+  ['the restricted profile', RESTRICTED_PROFILE, 'danger-full-access'],
+]
+
+describe.skipIf(!hasCodex).each(cases)('the real codex with %s', (_name, profile, sandbox) => {
   let bench: CodexBench
   let runtime: HostedRuntime
   let session: RuntimeSession
@@ -35,13 +43,17 @@ describe.skipIf(!hasCodex)('the real codex with workspace-only', () => {
     mkdirSync(secret)
     writeFileSync(join(secret, 'note.txt'), CANARY)
     writeFileSync(join(secret, 'picture.png'), png)
-    writeFileSync(join(bench.root, 'codex', 'restricted', 'auth.json'), `{"key":"${CANARY}"}`)
+    for (const home of ['owner', 'restricted']) {
+      writeFileSync(join(bench.root, 'codex', home, 'auth.json'), `{"key":"${CANARY}"}`)
+    }
     for (const name of ['note.txt', 'picture.png']) symlinkSync(join(secret, name), join(workspace, `link-${name}`))
     symlinkSync(secret, join(workspace, 'link-folder'))
     writeFileSync(join(workspace, 'own.png'), png)
-    runtime = createCodexRuntime(bench.options({ sandbox: 'workspace-only', credential: { MOCK_KEY: CANARY } }))
+    runtime = createCodexRuntime(
+      bench.options({ sandbox, network: profile.kind === 'restricted', credential: { MOCK_KEY: CANARY } }),
+    )
     const access = async () => ({ url: tools.url, token: 'token-1' })
-    const opening = await runtime.open({ lane: 'l' as LaneId, workspace, resume: null, tools: access }, never)
+    const opening = await runtime.open({ lane: 'l' as LaneId, profile, workspace, resume: null, tools: access }, never)
     if (opening.outcome !== 'opened') throw new Error(opening.detail)
     session = opening.session
     codex = must(bench.pids().at(-1), 'codex')
@@ -63,7 +75,20 @@ describe.skipIf(!hasCodex)('the real codex with workspace-only', () => {
   test('says that its sandbox works here', async () => {
     expect(await runtime.available()).toEqual({ available: true })
     const rows = (await runtime.checks?.()) ?? []
-    expect(rows).toContainEqual({ name: 'codex sandbox', state: 'ok', detail: 'workspace-only works here', mend: null })
+    const off = { detail: 'off (CODEX_SANDBOX)', mend: null }
+    const on = { detail: 'workspace-only works here', mend: null }
+    const own = profile.kind === 'owner' ? on : off
+    expect(rows).toContainEqual({ name: 'codex sandbox', state: 'ok', ...own })
+    const detail = 'confined to their workspace, commands without network'
+    expect(rows).toContainEqual({ name: 'codex restricted sessions', state: 'ok', detail, mend: null })
+    expect(session.effective.confinement).toEqual({
+      profile: profile.kind,
+      reads: 'workspace',
+      writes: 'workspace',
+      paths: [],
+      network: 'none',
+      by: 'runtime',
+    })
   })
 
   test('its own workspace it reads and writes', async () => {
@@ -99,7 +124,7 @@ describe.skipIf(!hasCodex)('the real codex with workspace-only', () => {
   test('without workspace-only the same command reads it: what is hidden above is hidden by the profile', async () => {
     const open = createCodexRuntime(bench.options())
     try {
-      const opening = await open.open({ lane: 'l' as LaneId, workspace, resume: null }, never)
+      const opening = await open.open({ lane: 'l' as LaneId, profile: OWNER_PROFILE, workspace, resume: null }, never)
       if (opening.outcome !== 'opened') throw new Error(opening.detail)
       const { ended } = await collect(opening.session.turn(inputOf(`!run cat ${secret}/note.txt`), never))
       expect(ended).toMatchObject({ final: expect.stringContaining(CANARY) })

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import type { RuntimeSession, TurnEvent } from '../../src/collab/ports.js'
 import type { LaneId, TurnId } from '../../src/collab/refs.js'
 import type { HostedRuntime } from '../../src/runtime/hosted.js'
@@ -37,9 +38,9 @@ async function turnThatSays(...said: readonly TurnEvent[]) {
     end: async () => ({ executor: 'gone' }),
   }
   const signal = new AbortController().signal
-  const spec = { lane: 'lane' as LaneId, workspace: '/nowhere', resume: null }
+  const spec = { lane: 'lane' as LaneId, profile: OWNER_PROFILE, workspace: '/nowhere', resume: null }
   const opening = await withLimits(hosted, { silenceMs: SILENCE, totalMs: TOTAL }).open(spec, signal)
-  if (opening.outcome === 'unavailable') throw new Error('it opens')
+  if (opening.outcome !== 'opened') throw new Error('it opens')
   const { session } = opening
   const heard: TurnEvent[] = []
   void (async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import type { LaneId } from '../../src/collab/refs.js'
 import { silentLogger } from '../../src/lib/log.js'
 import { createRuntime, endpoints, type RuntimeDeps } from '../../src/runtime/registry.js'
@@ -24,7 +25,7 @@ describe('the registry', () => {
     const detail = `@anthropic-ai/claude-agent-sdk is not installed; ${mend}`
     expect(await runtime.available()).toEqual({ available: false, detail })
     expect(await runtime.checks?.()).toMatchObject([{ name: 'claude', state: 'failed', mend }])
-    const spec = { lane: 'l' as LaneId, workspace: '/nonexistent', resume: null }
+    const spec = { lane: 'l' as LaneId, profile: OWNER_PROFILE, workspace: '/nonexistent', resume: null }
     expect(await runtime.open(spec, never)).toEqual({ outcome: 'unavailable', because: 'unavailable', detail })
   })
 
@@ -34,7 +35,7 @@ describe('the registry', () => {
       'CODEX_BIN (codex) cannot be found or run; set CODEX_BIN to the full path of the codex binary, or unset it'
     expect(await runtime.available()).toEqual({ available: false, detail })
     expect(await runtime.checks?.()).toMatchObject([{ name: 'codex', state: 'failed' }])
-    const spec = { lane: 'l' as LaneId, workspace: '/nonexistent', resume: null }
+    const spec = { lane: 'l' as LaneId, profile: OWNER_PROFILE, workspace: '/nonexistent', resume: null }
     expect(await runtime.open(spec, never)).toMatchObject({ outcome: 'unavailable', because: 'unavailable' })
   })
 
@@ -44,7 +45,7 @@ describe('the registry', () => {
       available: false,
       detail: expect.stringMatching(/^managed_host_chat_transport_unsupported: dsh runs one bounded piece/u),
     })
-    const spec = { lane: 'l' as LaneId, workspace: '/nonexistent', resume: null }
+    const spec = { lane: 'l' as LaneId, profile: OWNER_PROFILE, workspace: '/nonexistent', resume: null }
     expect(await runtime.open(spec, never)).toMatchObject({ outcome: 'unavailable', because: 'unavailable' })
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import { createRuntimes } from '../../src/app/agents.js'
 import type { AgentEndpoint, RuntimeSession } from '../../src/collab/ports.js'
 import { MANAGER, type AgentId, type LaneId } from '../../src/collab/refs.js'
@@ -111,7 +112,7 @@ describe('the runtimes of agents', () => {
 
   test('A4 whether an agent can be reached is noted when its executor is asked for, and not when we gave up', async () => {
     const { of, seen } = bench({ ann: managed('acp', 'fine'), ben: managed('acp', 'broken') })
-    const spec = { lane: 'l' as LaneId, workspace: '/nonexistent', resume: null }
+    const spec = { lane: 'l' as LaneId, profile: OWNER_PROFILE, workspace: '/nonexistent', resume: null }
     const signal = new AbortController().signal
     await of('ann')
     expect(seen).toEqual([])

@@ -25,6 +25,8 @@ export const en: Catalogue = {
     `${failure[reason]} Your message is kept, and nothing of it runs again by itself. Send /run to try it once more, or write here how to go on. Request: ${requestId}`,
   'runtime-unavailable': ({ detail }) =>
     `I cannot start yet: ${detail}. Your message is kept and starts by itself as soon as this is mended.`,
+  'not-confined': ({ detail }) =>
+    `I cannot start this here: what is asked where others can read must run confined to its own workspace, and this host cannot do that: ${detail}. Your message is kept and starts by itself as soon as this is mended. In the direct chat with its owner it runs as usual.`,
   'agent-asked-permission': ({ operation }) =>
     `The agent asked to do this, and no permission covers it, so it was not done: ${operation}`,
   approval: ({ operation, agent, minutes }) =>

@@ -21,6 +21,8 @@ export const zh: Catalogue = {
   'turn-failed': ({ reason, requestId }) =>
     `${failure[reason]}你的消息已保存，不会自动再次执行。发送 /run 可再试一次，也可以在这里写下接下来怎么做。请求：${requestId}`,
   'runtime-unavailable': ({ detail }) => `现在还不能开始：${detail}。你的消息已保存，恢复后会自动开始。`,
+  'not-confined': ({ detail }) =>
+    `这里还不能开始：在别人也能看到的地方提出的请求，只能在隔离的工作目录里运行，而这台主机做不到：${detail}。你的消息已保存，修好后会自动开始。在所有者的单聊里可以照常运行。`,
   'agent-asked-permission': ({ operation }) => `智能体请求了以下操作，但没有相应的许可，因此没有执行：${operation}`,
   approval: ({ operation, agent, minutes }) =>
     `${agent === 'manager' ? '我（manager）' : `智能体 ${agent}`}想执行以下操作，但没有相应的许可：\n\n${operation}\n\n在你答复之前不会执行。我会等待 ${minutes} 分钟，之后将不执行它而继续。“始终允许”仅指由同一智能体在此聊天中执行完全相同的操作。`,

@@ -26,7 +26,10 @@ export function createCodexRuntime(options: CodexOptions): HostedRuntime {
   const sessions = createLanes<CodexLane>('codex', async (spec, resume, signal, closed) => {
     const program = await standing.program()
     if ('detail' in program) return { because: 'unavailable', detail: program.detail }
-    const place = { workspace: spec.workspace, tools: spec.tools ?? null }
+    const { workspace, profile } = spec
+    const lacking = await standing.lacking(program.file, profile)
+    if (lacking !== null) return lacking
+    const place = { workspace, profile, tools: spec.tools ?? null }
     const link = await connect(program.file, place, resume, signal, deps)
     if ('because' in link) return link
     const lane: CodexLane = new CodexLane(link, program, place, deps, () => closed(lane))

@@ -1,4 +1,5 @@
-import type { SessionSpec } from '../../collab/ports.js'
+import type { SessionProfile } from '../../collab/audience.js'
+import type { Confinement, SessionSpec } from '../../collab/ports.js'
 import { errorLabel } from '../../lib/log.js'
 import { wait, within } from '../wait.js'
 import { scrub } from '../scrub.js'
@@ -6,7 +7,7 @@ import { descendantsOf } from './descendants.js'
 import { ensureHome } from './home.js'
 import type { CodexDeps } from './options.js'
 import { CodexPeer, PeerGone, RpcError } from './peer.js'
-import { differences, profileParams } from './profile.js'
+import { confinementOf, differences, mustConfine, profileParams } from './profile.js'
 import { fields, text, type Fields } from './read.js'
 import type { Trouble } from '../trouble.js'
 
@@ -18,6 +19,7 @@ const WRITER_LOOK_MS = 100
 /** What a thread is opened with, each time a process begins. */
 export interface Place {
   readonly workspace: string
+  readonly profile: SessionProfile
   readonly tools: NonNullable<SessionSpec['tools']> | null
 }
 
@@ -30,6 +32,7 @@ export interface Connected {
   /** As codex gives them back. */
   readonly model: string | null
   readonly effort: string | null
+  readonly confinement: Confinement
 }
 
 /** Reports that this client has no use for; some of them are long. What a command prints is none: it shows progress. */
@@ -57,7 +60,7 @@ export async function connect(
   const startedAt = deps.clock.now()
   let peer: CodexPeer
   try {
-    peer = start(file, place, await ensureHome(deps), deps)
+    peer = start(file, place, await ensureHome(deps, place.profile.kind), deps)
   } catch (error) {
     deps.logger.error('a private home for codex could not be made', { error: errorLabel(error) })
     return { because: 'unavailable', detail: 'the private CODEX_HOME below DATA_DIR cannot be written' }
@@ -125,16 +128,16 @@ async function openThread(
   peer.notify('initialized')
   const tools = await toolConfig(place, deps)
   if (tools === null) return { because: 'unavailable', detail: 'the tools of the agent could not be prepared' }
-  const profile = await profileParams(place.workspace, peer.pid, deps)
+  const profile = await profileParams(place.workspace, place.profile, peer.pid, deps)
   const params = { ...profile, config: { ...fields(profile['config']), ...tools } }
   if (resume !== null) {
-    const resumed = await takeUp(peer, params, resume, signal, deps)
+    const resumed = await takeUp(peer, place, params, resume, signal, deps)
     if (resumed !== null) return resumed
   }
   const response = fields(await peer.request('thread/start', params))
   const id = text(fields(response['thread'])['id'])
   if (id === null) return { because: 'garbage', detail: 'codex gave a thread without an id' }
-  return connected(peer, id, false, response, deps)
+  return connected(peer, id, false, response, place, deps)
 }
 
 async function connected(
@@ -142,11 +145,12 @@ async function connected(
   threadId: string,
   resumed: boolean,
   response: Fields,
+  { profile }: Place,
   deps: CodexDeps,
 ): Promise<Connected | Trouble> {
-  const other = differences(response, deps)
+  const other = differences(response, profile, deps)
   if (other.length > 0) deps.logger.warn('codex runs otherwise than it was asked to', { reason: other.join(', ') })
-  if (other.includes('sandbox') && deps.sandbox === 'workspace-only') {
+  if (other.includes('sandbox') && mustConfine(profile, deps)) {
     return { because: 'unavailable', detail: 'codex does not confine its commands to the workspace as it was asked to' }
   }
   const standing = await descendantsOf(peer.pid ?? 0)
@@ -157,6 +161,7 @@ async function connected(
     standing,
     model: text(response['model']),
     effort: text(response['reasoningEffort']),
+    confinement: confinementOf(response, profile, deps),
   }
 }
 
@@ -182,6 +187,7 @@ async function toolConfig(place: Place, deps: CodexDeps): Promise<Fields | null>
 /** Null when codex no longer has the thread. One that another process still writes is waited for. */
 async function takeUp(
   peer: CodexPeer,
+  place: Place,
   params: Fields,
   threadId: string,
   signal: AbortSignal,
@@ -192,7 +198,7 @@ async function takeUp(
       const response = fields(await peer.request('thread/resume', { ...params, threadId, excludeTurns: true }))
       const id = text(fields(response['thread'])['id'])
       // Another thread is no continuation.
-      return id === threadId ? await connected(peer, id, true, response, deps) : null
+      return id === threadId ? await connected(peer, id, true, response, place, deps) : null
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       if (!/active writer/u.test(error.message)) {

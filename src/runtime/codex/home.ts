@@ -1,5 +1,6 @@
 import { lstat, mkdir, readFile, readlink, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { SessionProfile } from '../../collab/audience.js'
 import type { CodexDeps } from './options.js'
 
 /** Where the owner's own codex keeps its sign-in. */
@@ -9,8 +10,8 @@ export function ownersSignIn(env: Readonly<Record<string, string>>): string | nu
 }
 
 /** One for each class of audience: what a confined agent has said and heard is not in the owner's sessions. */
-export function homeOf(deps: Pick<CodexDeps, 'homes' | 'sandbox'>): string {
-  return join(deps.homes, deps.sandbox === 'workspace-only' ? 'restricted' : 'owner')
+export function homeOf(deps: Pick<CodexDeps, 'homes'>, kind: SessionProfile['kind']): string {
+  return join(deps.homes, kind)
 }
 
 /**
@@ -20,8 +21,8 @@ export function homeOf(deps: Pick<CodexDeps, 'homes' | 'sandbox'>): string {
  *
  * @throws when the folder cannot be made
  */
-export async function ensureHome(deps: CodexDeps): Promise<string> {
-  const home = homeOf(deps)
+export async function ensureHome(deps: CodexDeps, kind: SessionProfile['kind']): Promise<string> {
+  const home = homeOf(deps, kind)
   await mkdir(home, { recursive: true, mode: 0o700 })
   const [link, target] = [join(home, 'auth.json'), ownersSignIn(deps.env)]
   const present = await lstat(link).catch(() => null)
@@ -34,8 +35,8 @@ export async function ensureHome(deps: CodexDeps): Promise<string> {
 export type SignIn = 'signed-in' | 'own-provider' | 'none'
 
 /** Is there a sign-in, or a model provider that the operator set up in the private home? Neither is read for its secret. */
-export async function signInOf(deps: Pick<CodexDeps, 'homes' | 'env' | 'sandbox'>): Promise<SignIn> {
-  const home = homeOf(deps)
+export async function signInOf(deps: Pick<CodexDeps, 'homes' | 'env'>, kind: SessionProfile['kind']): Promise<SignIn> {
+  const home = homeOf(deps, kind)
   const config = await readFile(join(home, 'config.toml'), 'utf8').catch(() => '')
   if (/^\s*model_provider\s*=/mu.test(config)) return 'own-provider'
   const target = ownersSignIn(deps.env)

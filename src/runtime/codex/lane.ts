@@ -61,8 +61,8 @@ export class CodexLane {
   }
 
   get effective(): EffectiveProfile {
-    const { model, effort } = this.#link
-    return { runtime: 'codex', version: this.program.version, model, effort, realModel: true }
+    const { model, effort, confinement } = this.#link
+    return { runtime: 'codex', version: this.program.version, model, effort, realModel: true, confinement }
   }
 
   turn(input: TurnInput, signal: AbortSignal): AsyncIterable<TurnEvent> {

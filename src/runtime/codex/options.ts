@@ -14,8 +14,9 @@ export interface CodexSettings {
   readonly model: string
   /** Empty: `high`. */
   readonly effort: string
+  /** Of the owner's own sessions; a restricted one is always confined to its workspace. */
   readonly sandbox: SandboxMode
-  /** May commands use the network? `read-only` never may, full access always. */
+  /** May commands of the owner's own sessions use the network? `read-only` never may, full access always. */
   readonly network: boolean
   /** The one variable that a model provider of the operator's own needs (CODEX_KEY_ENV); empty: none. */
   readonly credential: Readonly<Record<string, string>>
