@@ -1,5 +1,6 @@
 import type { DeliveryView } from '../../collab/project/request-view.js'
 import { Badge, When } from './bits.js'
+import { partText } from './detail-terms.js'
 import type { Shell } from './layout.js'
 import { requestWords } from './request-words.js'
 import { causeTerms, deliveryTerms, messageTerms, partTerms } from './terms.js'
@@ -56,7 +57,7 @@ function Parts(props: { delivery: DeliveryView; shell: Shell }) {
               <td>{messageTerms[part.msgType as keyof typeof messageTerms]?.[language] ?? part.msgType}</td>
               <td>
                 <Badge term={partTerms[part.state]} language={language} />
-                {part.because === null ? null : <div class="muted small">{part.because}</div>}
+                {part.because === null ? null : <div class="muted small">{partText(part.because, language)}</div>}
               </td>
               <td>{part.attempts}</td>
             </tr>

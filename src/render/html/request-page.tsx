@@ -3,6 +3,7 @@ import { cancellationText } from '../text/cancel.js'
 import { Badge, firstLine, sizeText, When } from './bits.js'
 import { Briefs } from './briefs.js'
 import { Deliveries } from './deliveries.js'
+import { detailText } from './detail-terms.js'
 import { Layout, type Shell } from './layout.js'
 import { listWords } from './list-words.js'
 import { Prose } from './prose.js'
@@ -267,7 +268,9 @@ function Timeline(props: { view: RequestView; shell: Shell; now: number }) {
         return (
           <li class={term.tone}>
             {tooLate ? words.tooLate : term[language]}
-            {fact.detail === null || tooLate ? null : <span class="muted"> ({fact.detail})</span>}
+            {fact.detail === null || tooLate ? null : (
+              <span class="muted"> ({detailText(fact.kind, fact.detail, language)})</span>
+            )}
             <br />
             <span class="muted small">
               {words.by} {actorText(fact.actor, language)} · <When at={fact.at} now={props.now} language={language} />
