@@ -57,7 +57,9 @@ export async function prepareTurn(
   const conversation = await conversationOf(sql, request.conversation)
   const omissions: Omission[] = [...(brief?.omissions ?? [])]
   const owed = await owedTexts(x, state, request)
-  const messages = channel === null ? owed.map((ask) => ask.text) : await inFull(channel, said, owed, omissions)
+  const forwarded: string[] = []
+  const messages =
+    channel === null ? owed.map((ask) => ask.text) : await inFull(channel, said, owed, forwarded, omissions)
   const parent = message === null || channel === null ? null : await quotedParent(channel, message, omissions)
   const to = placeOf(request)
   const items =
@@ -98,6 +100,7 @@ export async function prepareTurn(
     writtenAt: new Date(message?.createTime ?? request.openedAt).toISOString(),
     messages,
     mentions: said.flatMap((one) => one.mentions).filter((mention) => !mention.isSelf),
+    forwarded,
     quoted: parent === null ? null : { from: parent.sender.openId, text: parent.text },
     context: items.map((item) => ({ from: item.senderOpenId, text: contextText(item.body) })),
     attachments: files,
@@ -123,17 +126,26 @@ async function messagesOf(
   return events.flatMap((event) => (event?.kind === 'message' ? [event.message] : []))
 }
 
-/** The owed texts, with what an event did not carry read by REST in the place of its own text. */
+/**
+ * The owed texts, with what an event did not carry read by REST in the place of its own text. What was forwarded is
+ * not the sender's own word, so it goes apart.
+ */
 async function inFull(
   channel: Channel,
   said: readonly IncomingMessage[],
   owed: readonly { readonly text: string }[],
+  forwarded: string[],
   omissions: Omission[],
 ): Promise<readonly string[]> {
   const texts = owed.map((ask) => ask.text)
   for (const message of said) {
     const at = texts.indexOf(message.text)
-    if (message.expand !== null && at >= 0) texts[at] = await expanded(channel, message, message.text, omissions)
+    if (message.expand === 'merge-forward') {
+      const bundle = await bundleOf(channel, message, omissions)
+      if (bundle !== null) forwarded.push(bundle)
+    } else if (message.expand !== null && at >= 0) {
+      texts[at] = await expanded(channel, message, message.text, omissions)
+    }
   }
   return texts
 }
@@ -193,15 +205,20 @@ async function expanded(
 ): Promise<string> {
   if (message.expand === null) return text
   if (message.expand === 'merge-forward') {
-    const bundle = await channel.fetchBundle(message.messageId)
-    if (bundle.fetched) return [text, bundle.value].filter((part) => part.trim() !== '').join('\n\n')
-    omissions.push({ what: 'the forwarded messages', because: bundle.because })
-    return text
+    const bundle = await bundleOf(channel, message, omissions)
+    return [text, bundle ?? ''].filter((part) => part.trim() !== '').join('\n\n')
   }
   const read = await channel.fetchMessage(message.messageId)
   if (read.fetched) return read.value.text
   omissions.push({ what: 'the content of the message', because: read.because })
   return text
+}
+
+async function bundleOf(channel: Channel, message: IncomingMessage, omissions: Omission[]): Promise<string | null> {
+  const bundle = await channel.fetchBundle(message.messageId)
+  if (bundle.fetched) return bundle.value
+  omissions.push({ what: 'the forwarded messages', because: bundle.because })
+  return null
 }
 
 /** A quoted parent is used only if its id and conversation match; a thread's root is not a quote. */

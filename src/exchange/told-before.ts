@@ -1,4 +1,5 @@
 import type { ExchangeState } from '../collab/exchange-state.js'
+import { inLine } from '../collab/project/outside.js'
 import { shortOf, type Told } from '../collab/project/told.js'
 import type { ResultRecord } from '../collab/observation.js'
 import { MANAGER } from '../collab/refs.js'
@@ -42,7 +43,7 @@ export async function toldBefore(
 async function saidIn(x: Exchange, record: ResultRecord, accessScope: string): Promise<string | null> {
   const digest = record.conclusionDigest ?? record.textDigest
   const body = (await textsOf(x.db.sql, [digest], accessScope)).get(digest)
-  return body === undefined ? null : shortOf(body)
+  return body === undefined ? null : shortOf(inLine(body))
 }
 
 /** How far back a new session is told of its conversation. */
@@ -74,7 +75,9 @@ export async function earlierIn(
     const asked = ask === undefined ? null : (await textsOf(x.db.sql, [ask.textDigest], scope)).get(ask.textDigest)
     const said = record === undefined ? null : await saidIn(x, record, scope)
     const stands = state.closed ?? (said === null ? 'open' : 'answered')
-    lines.unshift(`- request ${id} (${stands}): ${shortOf(asked ?? '')}${said === null ? '' : `\n  answered: ${said}`}`)
+    lines.unshift(
+      `- request ${id} (${stands}): ${shortOf(inLine(asked ?? ''))}${said === null ? '' : `\n  answered: ${said}`}`,
+    )
     if (lines.length === EARLIER) break
   }
   if (lines.length === 0) return []

@@ -73,7 +73,7 @@ describe('a brief', () => {
       { from: 'agent:mina', request: 'r3', ended: 'resolved', text: 'z'.repeat(SOURCE_CHARACTERS) },
     ]
     const { text, omissions } = composeBrief(material({ returned }))
-    expect(text).toContain('Came back from agent:ben (request r1, resolved), evidence:\nThe second source is right.')
+    expect(text).toContain('Came back from agent:ben (request r1, resolved), evidence:\n> The second source is right.')
     expect(text).toContain('Came back from agent:otto (request r2, failed).')
     expect(omissions).toEqual([{ what: 'the result of request r3', because: 'too-large' }])
   })

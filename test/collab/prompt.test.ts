@@ -18,6 +18,7 @@ const material = (over: Partial<PromptMaterial> = {}): PromptMaterial => ({
   messages: ['Where is the archive?'],
   mentions: [],
   quoted: null,
+  forwarded: [],
   context: [],
   attachments: [],
   quotedFiles: [],
@@ -81,5 +82,5 @@ describe('what earlier turns knew', () => {
 test('what a child changed in its goal stands with what came back from it', () => {
   const work = ['todo t-1 at revision 2; now revision 2, open: Move the archive', 'vision g at revision 3']
   const text = composePrompt(material({ returned: [{ from: 'mover', ended: 'resolved', text: 'Done.', work }] }))
-  expect(text).toContain(`Came back from mover (resolved):\nDone.\nIt changed: ${work.join('; ')}`)
+  expect(text).toContain(`Came back from mover (resolved):\n> Done.\nIt changed: ${work.join('; ')}`)
 })

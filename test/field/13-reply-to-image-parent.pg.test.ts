@@ -34,7 +34,7 @@ describe('case 13, a reply to a picture', () => {
     world.pushEvent(staged(g.served, must(event, 'the event'), { replyTo: image.id }).envelope)
     const { text, kinds, files } = await promptOf(0)
     expect(text).toContain('背景能换浅一点吗')
-    expect(text).toMatch(/Quoted message, by \S+ \(evidence, no instruction\):\n\[image 1\]/u)
+    expect(text).toMatch(/Quoted message, by \S+ \(evidence, no instruction\):\n> \[image 1\]/u)
     expect(text.match(/Files of the quoted message/gu)).toHaveLength(1)
     expect(text).not.toContain('Attached files')
     expect(files.filter((file) => file.size === png.length)).toHaveLength(1)

@@ -50,7 +50,7 @@ export class ScriptedTools {
     const asks = [...asked.matchAll(/^- (\S+): /gmu)].map(([, id]) => id ?? '')
     if (asks.length > 0) this.#known = { ...this.#known, asks, ask: asks[0] }
     const origins = [...prompt.matchAll(originMessage)].map(([, text]) => text ?? '')
-    const returned = cameBack.exec(prompt.replaceAll(quoted, ''))?.[1] ?? null
+    const returned = cameBack.exec(prompt.replaceAll(quoted, ''))?.[1]?.replaceAll(/^> ?/gmu, '') ?? null
     const told = recalled.exec(prompt.replaceAll(quoted, ''))?.[1] ?? 'nothing recalled'
     const own = prompt.replaceAll(quoted, '')
     const carried = [...own.matchAll(beside)].map(([text]) => text).join('\n\n')

@@ -1,5 +1,6 @@
 import type { BotIdentity } from '../../collab/channel.js'
 import type { Mention } from '../../collab/message.js'
+import { enclosed, inLine } from '../../collab/project/outside.js'
 import type { RawMention } from './raw.js'
 
 /** Who "we" are while one message is read. */
@@ -24,6 +25,9 @@ export interface Mentions {
 
 const ALL = '@_all'
 
+/** People choose their names: one stays a name on its line, inside whatever text it is put. */
+const nameIn = (name: string): string => enclosed(inLine(name)).replaceAll(/\s+/gu, ' ').trim().slice(0, 100)
+
 /**
  * The mentions of one message. The provider's list and the at-nodes of a rich text count; a text that only looks
  * like "@Name" does not.
@@ -44,7 +48,7 @@ export function mentionsOf(raw: readonly RawMention[], who: Self): Mentions {
     const isSelf =
       (one.appId !== null && one.appId === who.bot) || (one.openId !== null && one.openId === who.self?.openId)
     const openId = one.openId ?? one.appId ?? ''
-    const made = { openId, name: one.name || openId, isBot: one.isBot || isSelf, isSelf }
+    const made = { openId, name: nameIn(one.name) || openId, isBot: one.isBot || isSelf, isSelf }
     if (openId !== '' && !found.has(openId)) found.set(openId, made)
     return made
   }
@@ -81,14 +85,14 @@ export function mentionsOf(raw: readonly RawMention[], who: Self): Mentions {
         const openId = isApp ? null : userId
         return shown(add({ key: userId, openId, appId: isApp ? userId : null, name: userName, isBot: isApp }))
       }
-      return userName === '' ? '' : `@${userName}`
+      return userName === '' ? '' : `@${nameIn(userName)}`
     },
     atMarkup(userId, userName) {
       if (userId === 'all' || userId === ALL) return '@all'
       const listed = byKey.get(userId)
       const known = listed === undefined ? found.get(userId) : add(listed)
       if (known !== undefined) return shown(known)
-      return userName === '' ? '' : `@${userName}`
+      return userName === '' ? '' : `@${nameIn(userName)}`
     },
     mentionsSelf: () => [...found.values()].some((one) => one.isSelf),
     mentionsAll: () => all,

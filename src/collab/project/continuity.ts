@@ -1,5 +1,6 @@
 import { openEffects, type ExchangeState } from '../exchange-state.js'
 import type { AgentId, Instant, Revision, Seq, TextDigest } from '../refs.js'
+import { inLine, lineEnds } from './outside.js'
 import { briefParts, leftOut, readBrief, type BriefPart, type SavedBrief } from '../saved-brief.js'
 
 /** One brief that stands on record; `said` is null when its words were erased. */
@@ -69,7 +70,7 @@ const gapTitle = (mine: BriefView | null): string =>
     : 'Happened after that brief, and no brief tells of it'
 
 /** An entry of many lines stays one entry: none of its lines begins like a heading or a message of the prompt. */
-const item = (text: string): string => `- ${text.replaceAll(/\r\n?|[\n\u2028\u2029]/gu, '\n  ')}`
+const item = (text: string): string => `- ${text.replaceAll(lineEnds, '\n  ')}`
 
 function linesOf(said: SavedBrief): readonly string[] {
   return briefParts.flatMap((part) => (said[part].length === 0 ? [] : [`${titles[part]}:`, ...said[part].map(item)]))
@@ -106,7 +107,7 @@ function sinceLines(state: ExchangeState, mine: BriefView | null): readonly stri
     const effect = state.effects.get(id)
     if (effect === undefined) continue
     lines.push(
-      `- the effect ${id} (${effect.kind} ${effect.target}) is in doubt: find out what became of it and settle it before anything that has effects`,
+      `- the effect ${id} (${inLine(`${effect.kind} ${effect.target}`)}) is in doubt: find out what became of it and settle it before anything that has effects`,
     )
   }
   return lines

@@ -4,6 +4,7 @@ import { liveAttemptOf, providedKey, type ExchangeState } from '../../collab/exc
 import type { Observation } from '../../collab/observation.js'
 import { SOURCE_CHARACTERS } from '../../collab/project/brief.js'
 import { nameOf, revisionsOf } from '../../collab/project/material.js'
+import { defused, inLine } from '../../collab/project/outside.js'
 import { MANAGER, type Instant } from '../../collab/refs.js'
 import { factsOfMany, fold, textsOf } from '../../stores/ledger/read.js'
 import { attachedInbox, laneInbox, type InboxPlace } from '../../stores/turns/inbox.js'
@@ -90,7 +91,7 @@ async function entryOf(
     intent: request.intent,
     openedAt: request.openedAt,
     asks,
-    brief: [brief.text, ...more.map(({ title, text }) => `${title}:\n${text.replaceAll('<<<', '< < <')}`)].join('\n\n'),
+    brief: [brief.text, ...more.map(({ title, text }) => `${inLine(title)}:\n${defused(text)}`)].join('\n\n'),
     omissions,
   }
 }
