@@ -53,6 +53,7 @@ function linesOf(cx: Cx, view: Json): readonly string[] {
         (ref) => `${words.work}: ${plain(ref['ref'])} (${words.revisionWord} ${plain(ref['revision'])})`,
       ),
     ]),
+    ...list(view['refusals']).flatMap((one) => refusalLines(cx, one)),
     ...list(view['deliveries']).flatMap((delivery) => ['', ...deliveryLines(delivery)]),
     '',
     ...list(view['observations']).map((fact) => {
@@ -73,6 +74,18 @@ function briefLines(cx: Cx, brief: Json): readonly string[] {
     `${words.saved} ${plain(brief['agent'])}, ${timeText(brief['at'])} (${words.revisionWord} ${plain(brief['revision'])}):`,
     ...(brief['said'] === null ? indented(words.erased) : entries),
     ...list(brief['leftOut']).map((one) => `  ${words.leftOut} ${plain(one['part'])}: ${plain(one['text'])}`),
+  ]
+}
+
+/** What was not done: whose refusal it was, what mends it, and the operation. */
+function refusalLines(cx: Cx, refusal: Json): readonly string[] {
+  const by = String(refusal['by'])
+  const whose: Readonly<Record<string, string>> = cx.words.refusedBy
+  const tool = refusal['tool'] === null ? '' : `, ${plain(refusal['tool'])}`
+  return [
+    '',
+    `${cx.words.notDone}: ${whose[by] ?? by} [${plain(refusal['rule'])}${tool}]`,
+    ...(refusal['operation'] === null ? [] : indented(refusal['operation'])),
   ]
 }
 

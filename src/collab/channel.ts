@@ -1,4 +1,5 @@
 import type { Bearing, Language } from './delivery.js'
+import type { HostRefusal } from './host-refusal.js'
 import type { IncomingMessage, TurnAuthority } from './message.js'
 import type { Notice } from './notice.js'
 import type { FileLeftOut } from './ports.js'
@@ -13,6 +14,7 @@ export type Outgoing =
       /** Set when no model answered. */
       readonly label: 'no-model' | null
       readonly refusedOperations: readonly string[]
+      readonly refusedByHost?: readonly HostRefusal[]
       readonly bearing?: Bearing
       /** The agent whose own words they are, when they are sent on as they came. */
       readonly from?: string

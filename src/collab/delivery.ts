@@ -1,4 +1,5 @@
 import type { Notice } from './notice.js'
+import type { HostRefusal } from './host-refusal.js'
 import type { LeftOutFile, OutgoingFile } from './channel.js'
 import type { AgentId, BotId, DeliveryId, Instant, RequestId, ReturnRef, TextDigest } from './refs.js'
 
@@ -30,6 +31,8 @@ export type DeliverySource = {
       readonly label: 'no-model' | null
       /** Operations that the agent asked for and that no grant covers: told in the answer, exactly. */
       readonly refusedOperations: readonly string[]
+      /** What the agent's host refused: told with whose refusal it was. */
+      readonly refusedByHost?: readonly HostRefusal[]
       readonly leftOut?: readonly LeftOutFile[]
       readonly reportName: string
       readonly bearing?: Bearing

@@ -214,6 +214,7 @@ export function evolve(before: ExchangeState, fact: Observation): ExchangeState 
     case 'approval-refused':
     case 'approval-asked':
     case 'approval-settled':
+    case 'refused-by-host':
       return state
     case 'assessed':
       return change.assess(state, fact)

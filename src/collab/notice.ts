@@ -1,5 +1,6 @@
 import type { Choice } from './choice.js'
 import type { Deferral, HandedOver } from './observation.js'
+import type { HostRefusal } from './host-refusal.js'
 import type { FileLeftOut } from './ports.js'
 import type { Happened } from './project/cancellation.js'
 import type { Progress } from './project/progress.js'
@@ -72,6 +73,8 @@ export type Notice =
   /** This host cannot hold the profile that this audience asks for; nothing wider is run instead. */
   | { readonly kind: 'not-confined'; readonly detail: string }
   | { readonly kind: 'agent-asked-permission'; readonly operation: string }
+  /** What the agent's host refused by itself, one operation or several alike. */
+  | ({ readonly kind: 'refused-by-host' } & HostRefusal)
   /** A turn waits for the owner's word about one exact operation, for so many minutes. */
   | {
       readonly kind: 'approval'

@@ -1,6 +1,7 @@
 import type { DispatchAttempt, FenceRelease } from './attempt.js'
 import type { SemanticContext } from './context.js'
 import type { OutgoingFile } from './channel.js'
+import type { HostRefusal } from './host-refusal.js'
 import type { TurnFailure } from './ports.js'
 import type {
   ActorRef,
@@ -145,6 +146,13 @@ export type Fact =
       /** The standing grant by which it was allowed; null: a person's word, or none. */
       readonly grant: string | null
     })
+  /** The agent's host refused an operation by itself; `operation` is null where the host does not say what it was. */
+  | (Base &
+      Omit<HostRefusal, 'operation'> & {
+        readonly kind: 'refused-by-host'
+        readonly turn: TurnId
+        readonly operation: TextDigest | null
+      })
   /** `turn` is null when an agent reported without a turn of ours. */
   | (Base & { readonly kind: 'result-committed'; readonly turn: TurnId | null; readonly result: ResultRecord })
   /** Committed and kept from its place: the question was withdrawn while the work ran. */

@@ -1,5 +1,6 @@
 import type { GrantedPath, SessionProfile } from './audience.js'
 import type { OutgoingFile } from './channel.js'
+import type { HostRefusal } from './host-refusal.js'
 import type { WorkReceipt } from './observation.js'
 import type { AgentId, Instant, LaneId, TurnId } from './refs.js'
 
@@ -20,6 +21,8 @@ export type TurnFailure =
   | 'rate-limit'
   /** The provider does not accept the sign-in. */
   | 'signed-out'
+  /** The provider does not answer this by a rule of its own: the same again would be refused again. */
+  | 'refused-by-provider'
   | 'internal'
 
 /* ---------- runtimes ---------- */
@@ -99,8 +102,8 @@ export type TurnEvent =
   | { readonly kind: 'activity'; readonly activity: 'thinking' | 'answering' | 'tool' | 'other' }
   /** The agent asks to do something it may not do by itself. It waits until `answer` is called. */
   | { readonly kind: 'approval'; readonly approval: string; readonly operation: string }
-  /** A rule of the runtime refused an operation, and nobody was asked. `because` is the runtime's own word for the rule. */
-  | { readonly kind: 'refused-by-policy'; readonly operation: string; readonly because: string }
+  /** The agent's host refused an operation, and nobody was asked. */
+  | (HostRefusal & { readonly kind: 'refused-by-host' })
   /** A file that the agent gives with its answer. */
   | { readonly kind: 'file'; readonly fileName: string; readonly mediaType: string; readonly bytes: Uint8Array }
   /** A file that it wanted to give and that was not taken; only its last name, never where it lies. */

@@ -138,6 +138,7 @@ async function contentOf(x: Exchange, delivery: DeliveryRow): Promise<Outgoing |
     attachments: source.files,
     people: await peopleOf(x, delivery),
     page: pageOf(x, delivery.request),
+    ...(source.refusedByHost === undefined ? {} : { refusedByHost: source.refusedByHost }),
     ...(source.leftOut === undefined ? {} : { leftOut: source.leftOut }),
     ...(source.bearing === undefined ? {} : { bearing: source.bearing }),
     ...(source.from === undefined ? {} : { from: source.from }),

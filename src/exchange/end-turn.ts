@@ -5,14 +5,14 @@ import { keepIfRecalled } from '../collab/decide/withheld.js'
 import type { JobOutcome } from '../collab/jobs.js'
 import type { Fact, ResultRecord, TurnEnding } from '../collab/observation.js'
 import type { TurnEnded } from '../collab/ports.js'
-import type { Instant, ReturnRef, TurnId } from '../collab/refs.js'
+import type { Instant, TurnId } from '../collab/refs.js'
 import { keptBack, openEffects, owedAsks, owesSynthesis, type ExchangeState } from '../collab/exchange-state.js'
 import { foresee } from '../collab/foresee.js'
 import { SECOND } from '../lib/time.js'
 import { hasReported } from '../stores/ledger/find.js'
 import { stateOfRequest } from '../stores/ledger/read.js'
 import { conversationOf } from '../stores/conversations/conversations.js'
-import type { Bearing, Language, NewDelivery } from '../collab/delivery.js'
+import type { Bearing, Language } from '../collab/delivery.js'
 import type { Also, InputChange } from '../stores/ledger/commit.js'
 import { endTurnRow } from '../stores/turns/turns.js'
 import type { AnswerNote } from './agents/answer.js'
@@ -25,9 +25,9 @@ import { scopeOf } from './open.js'
 import { placeOf } from './place.js'
 import type { TurnRun, TurnYield } from './run-turn.js'
 import { receiptsSubject } from './receipts-of.js'
-import { sayingOf } from './say.js'
 import { stopSubject } from './stop.js'
 import { cancellationTold } from './tell-cancel.js'
+import { untold } from './untold.js'
 import { untilStored } from './until-stored.js'
 import { returning } from './withheld.js'
 
@@ -50,7 +50,10 @@ export async function conclude(
   const conclusionDigest = end.conclusion === null ? null : digestOfText(end.conclusion)
   const accessScope = scopeOf(request.conversation)
   const reported = await untilStored(x, run.hold.signal, () => hasReported(x.db.sql, left.turn))
-  const asked = left.refused.length === 0 ? null : await untilStored(x, run.hold.signal, () => askedAt(x, request))
+  const asked =
+    left.refused.length + left.refusedByHost.length === 0
+      ? null
+      : await untilStored(x, run.hold.signal, () => askedAt(x, request))
   const commit = () =>
     decideAndCommit(
       x,
@@ -77,7 +80,7 @@ export async function conclude(
         const ended = onCancel(run, state, facts, language, now)
         // An answer says itself what was not done; where none goes to the owner, it is told by itself.
         const notDone =
-          asked !== null && (silent || placeOf(request) === null) ? [untold(run, left, asked, language, now)] : []
+          asked !== null && (silent || placeOf(request) === null) ? untold(run, left, asked, language, now) : []
         return {
           texts: [
             { digest: textDigest, accessScope, body: end.final },
@@ -98,27 +101,6 @@ export async function conclude(
   if (receipt.outcome === 'rejected') return { outcome: 'done', note: 'another run has ended this turn' }
   x.meter.observe('first_answer_seconds', (now - request.openedAt) / SECOND)
   return { outcome: 'done', note: 'answered' }
-}
-
-/** Characters of what was not done that one notice names. */
-const NAMED = 4_000
-
-/** What an agent asked for in vain, told where its owner asked. */
-function untold(run: TurnRun, left: TurnYield, route: ReturnRef, language: Language, now: number): NewDelivery {
-  const all = [...left.refused.join('\n')]
-  const operation = all.length <= NAMED ? all.join('') : `${all.slice(0, NAMED).join('')}…`
-  return sayingOf(
-    {
-      causeKind: 'notice',
-      causeId: `not-done-${left.turn}`,
-      route,
-      notice: { kind: 'agent-asked-permission', operation },
-      language,
-      endsReceipt: null,
-      request: run.request.id,
-    },
-    now,
-  )
 }
 
 /** The request's place in its lane after a turn, with the wake for what the turn left to do. */
@@ -157,6 +139,7 @@ const noteOf = (left: TurnYield, bearing: Bearing | null, language: Language, at
   language,
   label: left.profile.realModel ? null : 'no-model',
   refused: left.refused,
+  refusedByHost: left.refusedByHost,
   leftOut: left.leftOut,
   at,
 })

@@ -1,5 +1,6 @@
 import { profileKey } from '../collab/audience.js'
 import { decidePresent } from '../collab/decide/present.js'
+import type { HostRefusal } from '../collab/host-refusal.js'
 import type { JobOutcome } from '../collab/jobs.js'
 import type { LeftOutFile, OutgoingFile } from '../collab/channel.js'
 import type { AgentRuntime, EffectiveProfile, RuntimeSession, TurnEnded, TurnEvent } from '../collab/ports.js'
@@ -30,6 +31,7 @@ import { untilGone, watchEnd } from './end-watch.js'
 import { decideAndCommit, type Stands } from './exchange.js'
 import { contextOf } from './fresh.js'
 import { eventIdOf, turnIdOf } from './ids.js'
+import { hostRefusalsOf } from './host-refusal.js'
 import { openSession } from './open-session.js'
 import { scopeOf } from './open.js'
 import { prepareTurn } from './prepare.js'
@@ -64,6 +66,7 @@ export interface TurnYield {
   readonly files: readonly OutgoingFile[]
   readonly leftOut: readonly LeftOutFile[]
   readonly refused: readonly string[]
+  readonly refusedByHost: readonly HostRefusal[]
 }
 
 /**
@@ -176,10 +179,10 @@ async function follow(
   turn: TurnId,
   approvals: Approvals,
   began: (hostTurn: string) => Promise<boolean>,
-): Promise<{ readonly end: TurnEnded } & Pick<TurnYield, 'files' | 'leftOut' | 'refused'>> {
+): Promise<{ readonly end: TurnEnded } & Pick<TurnYield, 'files' | 'leftOut' | 'refused' | 'refusedByHost'>> {
   const files: OutgoingFile[] = []
   const leftOut: LeftOutFile[] = []
-  let refusedByPolicy = 0
+  const byHost = hostRefusalsOf(x, run, turn)
   let end: TurnEnded = { kind: 'ended', ended: 'failed', because: 'exited', detail: 'the stream ended without an end' }
   const seen = followActivity(x, run.request.id, turn)
   for await (const said of events) {
@@ -196,9 +199,8 @@ async function follow(
         await seen('waiting')
         await approvals.asked(event.approval, event.operation)
         break
-      case 'refused-by-policy':
-        // No permission of the owner is missing, and none would help: it is noted apart from what was asked.
-        await auditPolicy(x, run, turn, ++refusedByPolicy, event)
+      case 'refused-by-host':
+        await byHost.heard(event)
         break
       case 'file': {
         const stored = await keepFile(x, run, turn, event)
@@ -217,7 +219,7 @@ async function follow(
         unreachable(event)
     }
   }
-  return { end, files, leftOut, refused: await approvals.close() }
+  return { end, files, leftOut, refused: await approvals.close(), refusedByHost: byHost.all }
 }
 
 /** What an agent says goes into the ledger: text that Postgres cannot keep must not cost the answer. */
@@ -227,8 +229,10 @@ function storableEvent(event: TurnEvent): TurnEvent {
       return { ...event, hostTurn: storableText(event.hostTurn) }
     case 'approval':
       return { ...event, operation: storableText(event.operation) }
-    case 'refused-by-policy':
-      return { ...event, operation: storableText(event.operation), because: storableText(event.because) }
+    case 'refused-by-host': {
+      const operation = event.operation === null ? null : storableText(event.operation)
+      return { ...event, operation, rule: storableText(event.rule), tool: storableText(event.tool) }
+    }
     case 'file-left-out':
       return { ...event, fileName: storableText(event.fileName) }
     case 'file':
@@ -309,19 +313,6 @@ async function auditLeftOut(
 ): Promise<void> {
   const id = uuidFrom('file-left-out', turn, n)
   await writeAudit(x.db.sql, { id, at: x.clock.now(), who: run.agent, act: `file left out: ${because}`, subject: turn })
-}
-
-/** What was refused, as far as it may stand in a log: the rule and the name of the tool, not what it was called with. */
-async function auditPolicy(
-  x: Exchange,
-  run: TurnRun,
-  turn: TurnId,
-  n: number,
-  { operation, because }: Extract<TurnEvent, { kind: 'refused-by-policy' }>,
-): Promise<void> {
-  const id = uuidFrom('refused-by-policy', turn, n)
-  const act = `refused by a rule of the runtime (${because.slice(0, 60)}): ${operation.slice(0, 60)}`
-  await writeAudit(x.db.sql, { id, at: x.clock.now(), who: run.agent, act, subject: turn })
 }
 
 async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {

@@ -136,12 +136,20 @@ async function noteFor(x: Exchange, id: RequestId, at: number): Promise<AnswerNo
   const asked = facts.flatMap((fact) =>
     fact.kind === 'approval-refused' && fact.turn === turn ? [fact.operation as string] : [],
   )
-  const texts = await textsOf(x.db.sql, asked, scopeOf(conversation))
+  const byHost = facts.flatMap((fact) => (fact.kind === 'refused-by-host' && fact.turn === turn ? [fact] : []))
+  const operations = [...asked, ...byHost.flatMap(({ operation }) => operation ?? [])]
+  const texts = await textsOf(x.db.sql, operations, scopeOf(conversation))
   const profile = turn === null ? null : await profileOfTurn(x.db.sql, turn)
   return {
     language: (await conversationOf(x.db.sql, conversation))?.language ?? 'en',
     label: profile?.realModel === false ? 'no-model' : null,
     refused: asked.flatMap((digest) => texts.get(digest) ?? []),
+    refusedByHost: byHost.map(({ by, rule, tool, operation }) => ({
+      by,
+      rule,
+      tool,
+      operation: operation === null ? null : (texts.get(operation) ?? null),
+    })),
     bearing: null,
     at,
   }

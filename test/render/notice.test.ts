@@ -87,6 +87,16 @@ const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { 
   'turn-failed': reasons.map((reason) => ({ kind: 'turn-failed', reason, requestId: 'r-17' })),
   'runtime-unavailable': [{ kind: 'runtime-unavailable', detail: 'codex is not signed in' }],
   'not-confined': [{ kind: 'not-confined', detail: 'bubblewrap is not installed' }],
+  'refused-by-host': [
+    {
+      kind: 'refused-by-host',
+      by: 'sandbox',
+      rule: 'workspace-write',
+      tool: 'exec_command',
+      operation: 'touch /etc/x',
+    },
+    { kind: 'refused-by-host', by: 'policy', rule: 'command rule', tool: 'Bash', operation: null },
+  ],
   'agent-asked-permission': [{ kind: 'agent-asked-permission', operation: 'write /etc/hosts' }],
   'cancel-asked': [
     { kind: 'cancel-asked', waitsFor: 'turn' },

@@ -79,9 +79,9 @@ describe.skipIf(!hasClaude)('a manager on Claude Code', { timeout: 90_000 }, () 
     expect(await answerTo(asked.id)).toContain('denied')
     await g.quiet()
     const kept = await g.db.sql<{ act: string }[]>`
-      select act from collab.audit_lines where act like 'refused by a rule%'`
+      select act from collab.audit_lines where act like 'refused by the policy%'`
     expect(kept.map((row) => ({ ...row }))).toEqual([
-      { act: expect.stringMatching(/^refused by a rule of the runtime \(\w+\): Bash$/u) },
+      { act: expect.stringMatching(/^refused by the policy of the runtime \(\w+\): Bash$/u) },
     ])
   })
 

@@ -349,7 +349,13 @@ describe.skipIf(!hasClaude)('claude', { timeout: 60_000 }, () => {
     const session = await opened(make({ permissionMode: 'dontAsk' }), workspace.path)
     const { events } = await collect(session.turn(inputOf('!run sh -c "touch done"'), never))
     expect(events.filter(({ kind }) => kind === 'approval')).toEqual([])
-    expect(events).toContainEqual({ kind: 'refused-by-policy', operation: 'Bash', because: 'mode' })
+    expect(events).toContainEqual({
+      kind: 'refused-by-host',
+      by: 'policy',
+      rule: 'mode',
+      tool: 'Bash',
+      operation: 'Bash\nsh -c "touch done"',
+    })
     expect(existsSync(join(workspace.path, 'done'))).toBe(false)
   })
 

@@ -131,6 +131,8 @@ describe.skipIf(!hasCodex)('a turn of the real codex', () => {
     ['context_length_exceeded', 'context-full'],
     ['insufficient_quota', 'rate-limit'],
     ['rate_limit_exceeded', 'rate-limit'],
+    ['cyber_policy', 'refused-by-provider'],
+    ['misalignment_policy_violation', 'refused-by-provider'],
   ])(
     'a provider that answers %s ends the turn as %s, without its words, and the session goes on',
     async (how, because) => {

@@ -46,7 +46,8 @@ const imageTypes: ReadonlySet<string> = new Set([
 
 /**
  * What is to be said as an ordered list of messages: the answer with the pictures that it names, its report, the
- * agent's other files, and last a line for each operation that no grant covers and each file that the platform cannot carry.
+ * agent's other files, and last a line for each operation that was not done, with whose refusal it was, and each file
+ * that the platform cannot carry.
  */
 export async function planParts(content: Outgoing, parts: PlanParts): Promise<readonly PlannedPart[]> {
   if (content.kind === 'notice') return [noticePart(content)]
@@ -66,9 +67,15 @@ export async function planParts(content: Outgoing, parts: PlanParts): Promise<re
   )
   const reports = await storeReports(rendered.attachments, parts)
   // Said last and by us, so that nothing an agent wrote can hide it.
-  const operations = content.refusedOperations.map((operation) =>
-    renderNotice({ kind: 'agent-asked-permission', operation: beginningOf(operation) }, content.language),
-  )
+  const operations = [
+    ...content.refusedOperations.map((operation) =>
+      renderNotice({ kind: 'agent-asked-permission', operation: beginningOf(operation) }, content.language),
+    ),
+    ...(content.refusedByHost ?? []).map((one) => {
+      const operation = one.operation === null ? null : beginningOf(one.operation)
+      return renderNotice({ ...one, kind: 'refused-by-host', operation }, content.language)
+    }),
+  ]
   const files = (content.leftOut ?? []).map(({ fileName, reason }) =>
     renderNotice({ kind: 'file-left-out', fileName: baseNameOf(fileName), reason }, content.language),
   )

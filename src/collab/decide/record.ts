@@ -2,6 +2,7 @@ import { accept, reject, type Decision } from '../decision.js'
 import { openEffects, type ExchangeState } from '../exchange-state.js'
 import { isCrash } from '../fold.js'
 import type { Fact, TurnEnding } from '../observation.js'
+import type { TurnFailure } from '../ports.js'
 import type { ActorRef, AttemptId, EventId, Instant, RequestId, TextDigest, TurnId } from '../refs.js'
 import { acknowledged, endOfAttempt, released } from './fence.js'
 
@@ -57,12 +58,17 @@ export function decideEndTurn(state: ExchangeState, command: EndTurn): Decision 
   } else if (command.ending.ended === 'interrupted' && command.ending.because === 'stop' && state.cancel === 'none') {
     // Nothing of it starts by itself; `revision` is the head's, since holding is about what comes.
     facts.push({ ...base, revision: state.head, attempt: null, kind: 'request-held', because: 'stopped' })
-  } else if (command.ending.ended === 'failed' && state.failedTurns + 1 >= command.tries) {
+  } else if (command.ending.ended === 'failed' && isLast(state, command.ending.because, command.tries)) {
     facts.push({ ...base, kind: 'failure-handed-over', because: command.ending.because })
   } else if (isCrash(command.ending) && state.crashedTurns + 1 >= CRASHES) {
     facts.push({ ...base, kind: 'failure-handed-over', because: 'repeated-crash' })
   }
   return accept(...facts)
+}
+
+/** What a provider refuses by its own rules is not tried around by asking once more (RFC §5.3). */
+function isLast(state: ExchangeState, because: TurnFailure, tries: number): boolean {
+  return because === 'refused-by-provider' || state.failedTurns + 1 >= tries
 }
 
 export interface NoteOutside {

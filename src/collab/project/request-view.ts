@@ -7,6 +7,7 @@ import type { Intent } from '../request.js'
 import { axesOf, stateOf, type Axes } from './axes.js'
 import { cancellationOf, type Cancellation } from './cancellation.js'
 import { briefsOf, type BriefView } from './continuity.js'
+import { refusalsOf, type RefusalView } from './refusals.js'
 import { nextStep, type NextStep } from './obligations.js'
 
 /** One delivery as it is shown: what was planned, what was sent, what was read back. */
@@ -92,6 +93,8 @@ export interface RequestView {
   readonly work: readonly { readonly operation: string; readonly refs: WorkReceipt['refs'] }[]
   /** What agents saved of their work on it, oldest first, each whole. */
   readonly briefs: readonly BriefView[]
+  /** What was not done, with whose refusal it was. */
+  readonly refusals: readonly RefusalView[]
   /** How a cancellation stands; null when nobody asked for one. */
   readonly cancellation: Cancellation | null
   readonly deliveries: readonly DeliveryView[]
@@ -171,6 +174,7 @@ export function requestView(
     })),
     work: state.work.map(({ operation, refs }) => ({ operation, refs })),
     briefs: briefsOf(state, textOf),
+    refusals: refusalsOf(facts, textOf),
     cancellation: cancellationOf(state),
     deliveries,
     next: nextStep(state, axes, wakeAt),
@@ -222,6 +226,8 @@ function detailOf(fact: Observation): string | null {
     case 'cancel-requested':
     case 'fence-released':
       return fact.because
+    case 'refused-by-host':
+      return `${fact.rule}: ${fact.tool}`
     case 'attempt-assigned':
       return fact.assigned.target
     case 'brief-saved':

@@ -1,5 +1,6 @@
 import type { LeftOutFile } from '../../collab/channel.js'
 import type { Bearing, Language, NewDelivery } from '../../collab/delivery.js'
+import type { HostRefusal } from '../../collab/host-refusal.js'
 import type { ResultRecord } from '../../collab/observation.js'
 import type { Instant } from '../../collab/refs.js'
 import type { WorkRequest } from '../../collab/request.js'
@@ -14,6 +15,8 @@ export interface AnswerNote {
   readonly label: 'no-model' | null
   /** Operations that the agent asked for and that no grant covers. */
   readonly refused: readonly string[]
+  /** What its host refused. */
+  readonly refusedByHost?: readonly HostRefusal[]
   /** Files of the agent that were not taken. */
   readonly leftOut?: readonly LeftOutFile[]
   readonly bearing: Bearing | null
@@ -51,6 +54,9 @@ export function returningResult(
       files: result.files,
       label: note.label,
       refusedOperations: note.refused,
+      ...(note.refusedByHost === undefined || note.refusedByHost.length === 0
+        ? {}
+        : { refusedByHost: note.refusedByHost }),
       ...(note.leftOut === undefined || note.leftOut.length === 0 ? {} : { leftOut: note.leftOut }),
       reportName: `${note.language === 'zh' ? '回答' : 'answer'}-${request.id.slice(-8)}`,
       language: note.language,

@@ -18,6 +18,7 @@ const failures: Readonly<Record<TurnFailure, Words>> = {
   'context-full': words('the conversation holds more than the model can read', '会话内容超出模型的读取上限'),
   'rate-limit': words('the model provider takes no more for now', '模型服务暂时不再接受请求'),
   'signed-out': words('the model provider does not accept the sign-in', '模型服务不接受当前登录'),
+  'refused-by-provider': words('the model provider refused it by a rule of its own', '模型服务按其自身规则拒绝'),
   internal: words('a fault of this gateway', '本网关的故障'),
 }
 
@@ -81,7 +82,7 @@ export function detailText(kind: string, detail: string, language: Language): st
     const known: Readonly<Record<string, Words>> = detail.startsWith('interrupted') ? interruptions : failures
     return said(known, because) ?? said(others, detail) ?? detail
   }
-  if (kind === 'attempt-assigned' || kind === 'brief-saved') return detail
+  if (kind === 'refused-by-host' || kind === 'attempt-assigned' || kind === 'brief-saved') return detail
   return said(plain, detail) ?? detail
 }
 

@@ -8,6 +8,7 @@ import { Layout, type Shell } from './layout.js'
 import { listWords } from './list-words.js'
 import { Prose } from './prose.js'
 import type { PlaceKind } from './request-list.js'
+import { Refusals } from './refusals.js'
 import { requestWords } from './request-words.js'
 import {
   activityTerms,
@@ -85,6 +86,7 @@ export function RequestPage(props: RequestPageProps) {
       {view.results.map((result) => (
         <Result result={result} view={view} shell={shell} />
       ))}
+      <Refusals refusals={view.refusals} shell={shell} now={now} />
       <h2>{words.deliveries}</h2>
       <Deliveries shell={shell} request={view.id} deliveries={view.deliveries} now={now} formKey={props.formKey} />
       <Briefs briefs={view.briefs} shell={shell} now={now} />

@@ -45,6 +45,7 @@ export interface RequestWords {
   readonly updates: string
   readonly replaced: string
   readonly work: string
+  readonly notDone: string
   readonly erased: string
 }
 
@@ -94,6 +95,7 @@ export const requestWords: Readonly<Record<Language, RequestWords>> = {
     updates: 'It brings an earlier answer up to date.',
     replaced: 'A later answer has replaced it.',
     work: 'What it changed in the work of its goal',
+    notDone: 'What was not done, and whose refusal it was',
     erased: '(text erased)',
   },
   zh: {
@@ -141,6 +143,7 @@ export const requestWords: Readonly<Record<Language, RequestWords>> = {
     updates: '更新之前的一个答复。',
     replaced: '已被之后的答复取代。',
     work: '对所属目标的工作所做的变更',
+    notDone: '没有执行的操作，以及由谁拒绝',
     erased: '（文字已清除）',
   },
 }

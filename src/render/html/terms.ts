@@ -1,5 +1,6 @@
 import type { CauseKind, DeliveryOutcome, Language, PartState } from '../../collab/delivery.js'
 import type { AskState } from '../../collab/exchange-state.js'
+import type { Refuser } from '../../collab/host-refusal.js'
 import type { Observation } from '../../collab/observation.js'
 import type { Axes } from '../../collab/project/axes.js'
 import type { NextStep } from '../../collab/project/obligations.js'
@@ -35,6 +36,15 @@ export const briefTerms: Terms<BriefPart> = {
   inFlight: calm('Under way then', '当时正在进行'),
   unverified: calm('Not verified', '尚未核实'),
   next: calm('Suggested next', '建议的下一步'),
+}
+
+/** Whose refusal it was. */
+export const refuserTerms: Terms<Refuser> = {
+  sandbox: warn('Sandbox of the host', '主机沙箱'),
+  policy: warn('Rule of the host', '主机规则'),
+  application: warn('No permission here', '本网关未授权'),
+  person: calm('A person', '有人拒绝'),
+  provider: bad('Model provider', '模型提供方'),
 }
 
 /** What a runtime is seen to do; whatever else it says is `other`. */
@@ -154,6 +164,7 @@ export const factTerms: Terms<Observation['kind']> = {
   'approval-asked': warn('Asked for a permission and waits', '请求许可，正在等待'),
   'approval-settled': calm('The permission was decided', '许可请求已有结果'),
   'approval-refused': warn('An act without a grant was refused', '拒绝了一项未获授权的操作'),
+  'refused-by-host': warn('The agent’s host refused an operation', '智能体所在的主机拒绝了一项操作'),
   'result-committed': good('Answer saved', '答复已保存'),
   'result-withheld': warn('Kept back: its question was withdrawn', '已保留：原消息已撤回'),
   'withheld-settled': calm('The owner decided about the answer kept back', '主人已决定如何处理保留的答复'),

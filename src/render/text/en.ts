@@ -4,6 +4,7 @@ import { beginning } from './limited.js'
 import { cancellationText, tooLateText } from './cancel.js'
 import type { Catalogue } from './notice.js'
 import { progressWords } from './progress.js'
+import { hostRefusalText } from './refusal.js'
 import { whyUndelivered } from './refused.js'
 
 export const en: Catalogue = {
@@ -28,7 +29,8 @@ export const en: Catalogue = {
   'not-confined': ({ detail }) =>
     `I cannot start this here: what is asked where others can read must run confined to its own workspace, and this host cannot do that: ${detail}. Your message is kept and starts by itself as soon as this is mended. In the direct chat with its owner it runs as usual.`,
   'agent-asked-permission': ({ operation }) =>
-    `The agent asked to do this, and no permission covers it, so it was not done: ${operation}`,
+    `The agent asked to do this, and no permission covers it, so it was not done. Nobody refused it: nobody could be asked, or nobody answered in time. Whoever still wants it asks for it and allows it on the card that comes: ${operation}`,
+  'refused-by-host': (notice) => hostRefusalText(notice, 'en'),
   approval: ({ operation, agent, minutes }) =>
     `${agent === 'manager' ? 'I (the manager) would' : `The agent ${agent} would`} like to do this, and no permission covers it:\n\n${operation}\n\nNothing of it happens until you answer here. I wait for ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, then go on without it. “Always” means exactly this, by the same agent, in this chat.`,
   'approval-given': ({ standing }) =>
@@ -69,6 +71,8 @@ const failure: Readonly<Record<Extract<Notice, { kind: 'turn-failed' }>['reason'
   'rate-limit': 'The model takes no more for now: its limit is reached. Try again later, or raise the limit.',
   'signed-out':
     'The model did not accept the sign-in. Sign in again on the machine of the gateway, then run this again.',
+  'refused-by-provider':
+    'The model provider does not answer this by a rule of its own. Nobody here refused it, and the same words would meet the same rule: ask in another way, or use another model.',
   interrupted: 'The work was interrupted before there was an answer.',
   'repeated-crash':
     'Three times in a row everything ended in the middle of this work, so it may be the work itself that does it.',

@@ -21,9 +21,9 @@ export type Rest = (count: number) => string
 export const moreOperations: Readonly<Record<Language, Rest>> = {
   en: (count) =>
     count === 1
-      ? 'It asked for 1 more operation that no permission covers. That was not done either.'
-      : `It asked for ${count} more operations that no permission covers. None of them was done.`,
-  zh: (count) => `另有 ${count} 项操作没有相应的许可，也都没有执行。`,
+      ? '1 more operation was not done either; the page of this request says whose refusal it was.'
+      : `${count} more operations were not done either; the page of this request says whose refusals they were.`,
+  zh: (count) => `另有 ${count} 项操作也没有执行，请求的页面上写明了各由谁拒绝。`,
 }
 
 export const moreFiles: Readonly<Record<Language, Rest>> = {

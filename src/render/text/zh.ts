@@ -4,6 +4,7 @@ import { beginning } from './limited.js'
 import { cancellationText, tooLateText } from './cancel.js'
 import type { Catalogue } from './notice.js'
 import { progressWords } from './progress.js'
+import { hostRefusalText } from './refusal.js'
 import { whyUndelivered } from './refused.js'
 
 export const zh: Catalogue = {
@@ -23,7 +24,9 @@ export const zh: Catalogue = {
   'runtime-unavailable': ({ detail }) => `现在还不能开始：${detail}。你的消息已保存，恢复后会自动开始。`,
   'not-confined': ({ detail }) =>
     `这里还不能开始：在别人也能看到的地方提出的请求，只能在隔离的工作目录里运行，而这台主机做不到：${detail}。你的消息已保存，修好后会自动开始。在所有者的单聊里可以照常运行。`,
-  'agent-asked-permission': ({ operation }) => `智能体请求了以下操作，但没有相应的许可，因此没有执行：${operation}`,
+  'agent-asked-permission': ({ operation }) =>
+    `智能体请求了以下操作，但没有相应的许可，因此没有执行。这并非有人拒绝，而是无人可问或无人及时答复。如需执行，请再次提出，并在随后的卡片上允许：${operation}`,
+  'refused-by-host': (notice) => hostRefusalText(notice, 'zh'),
   approval: ({ operation, agent, minutes }) =>
     `${agent === 'manager' ? '我（manager）' : `智能体 ${agent}`}想执行以下操作，但没有相应的许可：\n\n${operation}\n\n在你答复之前不会执行。我会等待 ${minutes} 分钟，之后将不执行它而继续。“始终允许”仅指由同一智能体在此聊天中执行完全相同的操作。`,
   'approval-given': ({ standing }) =>
@@ -60,6 +63,8 @@ const failure: Readonly<Record<Extract<Notice, { kind: 'turn-failed' }>['reason'
   'context-full': '对话已超出模型能读取的长度。请发送 /新对话 开始新的对话，或者缩短要问的内容。',
   'rate-limit': '模型已达到用量上限，暂时不再接受请求。请稍后再试，或提高上限。',
   'signed-out': '模型没有接受登录凭据。请在网关所在的机器上重新登录，然后重新运行。',
+  'refused-by-provider':
+    '模型提供方按其自身规则不回答此内容。这里没有人拒绝；原样再问仍会被拒绝，请换一种问法，或换用其他模型。',
   interrupted: '工作在得出回答之前被中断了。',
   'repeated-crash': '处理这件事时连续三次异常中止，原因可能就在这件事本身。',
 }

@@ -10,19 +10,26 @@ export type Said =
     }
   | { readonly kind: 'thinking' | 'answering' }
   /** `quiet`: one that starts no process which could stay. */
-  | { readonly kind: 'tool'; readonly quiet: boolean }
+  | { readonly kind: 'tool'; readonly quiet: boolean; readonly use?: ToolUse }
   /** Whole words of the agent itself. */
   | { readonly kind: 'text'; readonly text: string }
   /** What went wrong, in the program's own typed word. */
   | { readonly kind: 'fault'; readonly error: string }
   /** A message of ours has reached the conversation. */
   | { readonly kind: 'taken'; readonly message: string }
-  /** A tool was refused by a rule, without anybody being asked. */
-  | { readonly kind: 'refused-by-policy'; readonly tool: string; readonly because: string }
+  /** A tool was refused by a rule, without anybody being asked; `use` is the id of the call. */
+  | { readonly kind: 'refused-by-policy'; readonly tool: string; readonly because: string; readonly use: string | null }
   /** The model endpoint failed and is asked again; `attempt` counts from 1. */
   | { readonly kind: 'retry'; readonly attempt: number; readonly status: number | null; readonly error: string | null }
   | { readonly kind: 'result'; readonly result: Result }
   | { readonly kind: 'other' }
+
+/** One call of a tool, once it is whole. */
+export interface ToolUse {
+  readonly id: string
+  readonly name: string
+  readonly input: Fields
+}
 
 export interface Result {
   readonly isError: boolean
@@ -87,6 +94,7 @@ function ofSystem(message: Fields, server: string): Said {
       kind: 'refused-by-policy',
       tool: text(message['tool_name']) ?? 'a tool',
       because: text(message['decision_reason_type']) ?? 'unknown',
+      use: text(message['tool_use_id']),
     }
   }
   return { kind: 'other' }
@@ -113,10 +121,17 @@ function activityOf(block: Fields): Said {
     case 'tool_use':
     case 'server_tool_use':
     case 'mcp_tool_use':
-      return { kind: 'tool', quiet: quietTools.test(text(block['name']) ?? '') }
+      return { kind: 'tool', quiet: quietTools.test(text(block['name']) ?? ''), ...useOf(block) }
     default:
       return { kind: 'other' }
   }
+}
+
+function useOf(block: Fields): { readonly use?: ToolUse } {
+  const [id, name, input] = [text(block['id']), text(block['name']), block['input']]
+  // While it is written, a call has no input yet.
+  if (id === null || name === null || !isObject(input) || Object.keys(input).length === 0) return {}
+  return { use: { id, name, input } }
 }
 
 function ofAssistant(message: Fields): Said {

@@ -2,7 +2,7 @@ import type { TurnEnded, TurnEvent, TurnInput, Verdict } from '../../collab/port
 import { operationOf } from '../acp/permission.js'
 import { EventQueue, failed, interrupted } from '../event-queue.js'
 import { troubleOf } from './failure.js'
-import type { Result, Said } from './messages.js'
+import type { Result, Said, ToolUse } from './messages.js'
 import type { ClaudeDeps } from './options.js'
 import type { Listener } from './process.js'
 import type { PermissionAnswer } from './sdk.js'
@@ -27,6 +27,7 @@ export class ClaudeTurn implements Listener {
   readonly #pending = new Map<string, Pending>()
   /** Messages put into the running turn that the program has not yet taken up. */
   readonly #awaited = new Set<string>()
+  readonly #uses = new Map<string, ToolUse>()
   /** What the agent has said since its last tool. */
   #words: string[] = []
   readonly #answers: string[] = []
@@ -106,6 +107,7 @@ export class ClaudeTurn implements Listener {
       case 'tool':
         if (said.kind === 'tool') {
           this.mayHaveLeft ||= !said.quiet
+          if (said.use !== undefined) this.#uses.set(said.use.id, said.use)
           // What was said before it was about the work, not the answer.
           this.#words = []
         }
@@ -127,7 +129,13 @@ export class ClaudeTurn implements Listener {
         return
       case 'refused-by-policy':
         this.#start()
-        this.events.push({ kind: 'refused-by-policy', operation: said.tool, because: said.because })
+        this.events.push({
+          kind: 'refused-by-host',
+          by: 'policy',
+          rule: said.because,
+          tool: said.tool,
+          operation: this.#operation(said.use),
+        })
         return
       case 'result':
         this.#start()
@@ -162,6 +170,13 @@ export class ClaudeTurn implements Listener {
   end(ended: TurnEnded): void {
     this.#cancelPending()
     this.events.push(ended)
+  }
+
+  /** What a tool was called with; null for a call that was not heard of whole. */
+  #operation(use: string | null): string | null {
+    const known = use === null ? undefined : this.#uses.get(use)
+    if (known === undefined) return null
+    return operationOf({ toolCallId: known.id, title: known.name, rawInput: known.input })
   }
 
   #result(result: Result): void {

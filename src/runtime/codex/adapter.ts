@@ -38,7 +38,15 @@ export function createCodexRuntime(options: CodexOptions): HostedRuntime {
 
   return {
     name: 'codex',
-    abilities: new Set(['resume', 'steer', 'durable-message-id', 'single-writer', 'sandbox', 'activity']),
+    abilities: new Set([
+      'resume',
+      'steer',
+      'durable-message-id',
+      'single-writer',
+      'policy-refusals',
+      'sandbox',
+      'activity',
+    ]),
     available: standing.available,
     checks: standing.checks,
     binding: standing.binding,

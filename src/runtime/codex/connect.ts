@@ -29,6 +29,8 @@ export interface Connected {
   readonly resumed: boolean
   /** Processes that codex keeps beside its turns: tool servers of the operator's own. */
   readonly standing: readonly number[]
+  /** Where codex writes this thread down; null where it does not say. */
+  readonly path: string | null
   /** As codex gives them back. */
   readonly model: string | null
   readonly effort: string | null
@@ -159,6 +161,7 @@ async function connected(
     threadId,
     resumed,
     standing,
+    path: text(fields(response['thread'])['path']),
     model: text(response['model']),
     effort: text(response['reasoningEffort']),
     confinement: confinementOf(response, profile, deps),

@@ -23,6 +23,11 @@ const byWord: Readonly<Record<string, TurnFailure>> = {
   usageLimitExceeded: 'rate-limit',
   rateLimitExceeded: 'rate-limit',
   unauthorized: 'signed-out',
+  // Rules of the provider about what is asked, and its own end after too many of them.
+  cyberPolicy: 'refused-by-provider',
+  bioPolicy: 'refused-by-provider',
+  misalignmentPolicyViolation: 'refused-by-provider',
+  tooManyDenials: 'refused-by-provider',
 }
 
 function infoOf(info: unknown): { readonly word: string; readonly status: number | null } {

@@ -19,6 +19,9 @@ import { inputOf } from './input.js'
 import { DEFAULT_EFFORT, DEFAULT_MODEL, type CodexDeps } from './options.js'
 import { type CodexPeer, RpcError } from './peer.js'
 import { fields, text } from './read.js'
+import { modeOf } from './profile.js'
+import { refusalsIn } from './refusals.js'
+import { writtenSince, writtenSoFar } from './rollout.js'
 import { CodexTurn } from './turn.js'
 import type { Trouble } from '../trouble.js'
 
@@ -94,6 +97,7 @@ export class CodexLane {
     if (turn.halted !== null) return turn.halted
     if (trouble !== null) return failed(trouble.because, trouble.detail)
     const input = await inputOf(turn.input)
+    const written = await writtenSoFar(this.#link.path)
     if (turn.halted !== null) return turn.halted
     const { peer } = this.#link
     const stopListening = peer.listen(turn)
@@ -108,6 +112,10 @@ export class CodexLane {
       if (outcome === null || turn.halted !== null) return turn.halted ?? interrupted
       if (!('ended' in outcome)) return failed(outcome.because, outcome.detail)
       await this.#endCommands(peer, turn)
+      const lines = await writtenSince(this.#link.path, written)
+      for (const refusal of refusalsIn(lines, turn.items, modeOf(this.place.profile, this.deps))) {
+        turn.events.push({ kind: 'refused-by-host', ...refusal })
+      }
       if (outcome.ended === 'completed') {
         for (const file of await filesOfAnswer(outcome.final, this.place.workspace)) turn.events.push(file)
       }

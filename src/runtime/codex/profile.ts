@@ -20,6 +20,10 @@ function boundsOf(profile: SessionProfile, deps: Pick<CodexDeps, 'sandbox' | 'ne
     : { mode: 'workspace-only', network: false, name: 'lark-manager-restricted' }
 }
 
+/** The mode that holds for a profile. */
+export const modeOf = (profile: SessionProfile, deps: Pick<CodexDeps, 'sandbox' | 'network'>): SandboxMode =>
+  boundsOf(profile, deps).mode
+
 /** Whether this session may not run where codex cannot confine its commands. */
 export const mustConfine = (profile: SessionProfile, deps: Pick<CodexDeps, 'sandbox' | 'network'>): boolean =>
   boundsOf(profile, deps).mode === 'workspace-only'

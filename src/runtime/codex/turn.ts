@@ -51,6 +51,11 @@ export class CodexTurn implements Listener {
   compacted = false
   /** Codex started helpers of its own in this turn; what they run is heard of by nobody here. */
   hasHelpers = false
+  /** Commands and patches as they were last reported, by their ids. */
+  get items(): ReadonlyMap<string, Fields> {
+    return this.#items
+  }
+
   readonly #commands = new Set<string>()
   #onCommandsEnded: (() => void) | null = null
   /** How the turn must end, whatever codex still says; set once. */

@@ -35,6 +35,7 @@ const failure = z.enum([
   'context-full',
   'rate-limit',
   'signed-out',
+  'refused-by-provider',
   'internal',
 ])
 
@@ -151,6 +152,13 @@ const codecs = {
     operation: text,
     as: z.enum(['allowed', 'refused', 'lapsed']),
     grant: text.nullable(),
+  }),
+  'refused-by-host': z.object({
+    turn: text,
+    by: z.enum(['sandbox', 'policy']),
+    rule: text,
+    tool: text,
+    operation: text.nullable(),
   }),
   'result-committed': z.object({ turn: text.nullable(), result }),
   'result-withheld': z.object({ result: text }),

@@ -1,4 +1,5 @@
 import type { Observation } from '../../collab/observation.js'
+import { operationsIn } from '../../collab/project/refusals.js'
 import { requestView, type RequestView } from '../../collab/project/request-view.js'
 import type { Instant, RequestId } from '../../collab/refs.js'
 import type { Db } from '../db.js'
@@ -179,6 +180,7 @@ async function textsFor(
     if (fact.kind === 'request-opened') for (const ask of fact.opened.asks) digests.add(ask.textDigest)
     if (fact.kind === 'request-revised') for (const ask of fact.revised.asks) digests.add(ask.textDigest)
     if (fact.kind === 'asks-split') for (const ask of fact.into) digests.add(ask.textDigest)
+    if (bodies === 'all') for (const digest of operationsIn(fact)) digests.add(digest)
     if (fact.kind === 'brief-saved' && bodies === 'all') digests.add(fact.brief)
     if (fact.kind === 'result-committed' && bodies === 'all') {
       digests.add(fact.result.textDigest)

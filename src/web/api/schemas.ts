@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { refusers } from '../../collab/host-refusal.js'
 import { briefParts } from '../../collab/saved-brief.js'
 import { isStorable, notStorable } from '../storable.js'
 
@@ -197,6 +198,21 @@ export const Request = z
           .openapi({ description: 'What earlier ones of the same agent said and this one no longer does' }),
       }),
     ),
+    refusals: z
+      .array(
+        z.strictObject({
+          seq: z.int(),
+          at: instant,
+          turn: z.string(),
+          by: z.enum(refusers).openapi({
+            description: 'Whose refusal: sandbox or policy of the host, this application, a person, the provider',
+          }),
+          rule: z.string(),
+          tool: z.string().nullable(),
+          operation: z.string().nullable(),
+        }),
+      )
+      .openapi({ description: 'What was not done; `person` only where a person said no' }),
     cancellation: Cancellation.nullable(),
     deliveries: z.array(z.strictObject(delivery)),
     next: z
