@@ -1,29 +1,56 @@
 import { Option, type Command } from 'commander'
 import type { Json } from './client.js'
-import { finish, firstLine, list, plain, queryOf, timeText, type Cx } from './context.js'
-import type { ExitCode } from './io.js'
+import { finish, firstLine, list, object, plain, queryOf, timeText, type Cx } from './context.js'
+import { grantWords } from './grant-words.js'
+import { exitCodes, type ExitCode } from './io.js'
 import type { CliWords } from './words.js'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** `grant list|revoke`: what agents may do without a question. */
+/** An end that nobody named: a permission without one is asked for in so many words. */
+const DAYS = '30'
+
+/** `grant add|list|revoke`: what agents may do without a question. */
 export function grantCommands(
   program: Command,
-  on: { readonly words: CliWords; readonly cx: () => Cx; readonly end: (code: ExitCode) => void },
+  on: {
+    readonly words: CliWords
+    readonly cx: () => Cx
+    readonly language: Cx['language']
+    readonly end: (code: ExitCode) => void
+  },
 ): void {
-  const { words, cx, end } = on
+  const { cx, end, words: common } = on
+  const words = grantWords[on.language]
   const grant = program.command('grant').description(words.grants)
   grant
     .command('list')
-    .description(words.grantList)
-    .option('--limit <n>', words.limit, '20')
-    .option('--cursor <cursor>', words.cursor)
-    .addOption(new Option('--json', words.json))
+    .description(words.list)
+    .option('--limit <n>', common.limit, '20')
+    .option('--cursor <cursor>', common.cursor)
+    .addOption(new Option('--json', common.json))
     .action(async (options: Options) => end(await listGrants(cx(), options)))
   grant
+    .command('add <agent>')
+    .description(words.add)
+    .option('--path <directory>', words.path)
+    .option('--host <name>', words.host)
+    .option('--network <host>', words.network)
+    .option('--effects <list>', words.effects)
+    .option('--conversation <id>', words.conversation)
+    .option('--owner-private', words.ownerPrivate)
+    .option('--owner <openId>', words.owner)
+    .option('--reason <text>', words.reason)
+    .option('--days <n>', words.days, DAYS)
+    .option('--no-end', words.noEnd)
+    .option('--parent <id>', words.parent)
+    .option('--key <key>', common.key)
+    .addOption(new Option('--json', common.json))
+    .action(async (agent: string, options: Options) => end(await add(cx(), agent, options)))
+  grant
     .command('revoke <id>')
-    .description(words.grantRevoke)
-    .option('--key <key>', words.key)
+    .description(words.revoke)
+    .option('--key <key>', common.key)
     .action(async (id: string, options: Options) => end(await revoke(cx(), id, options)))
 }
 
@@ -37,19 +64,81 @@ async function listGrants(cx: Cx, options: Options): Promise<ExitCode> {
 }
 
 function rowOf(cx: Cx, item: Json): string {
-  const { words } = cx
-  const state = item['revokedAt'] === null ? words.grantStands : words.grantRevoked
+  const words = grantWords[cx.language]
+  const state = words.effective[item['effective'] as keyof typeof words.effective] ?? plain(item['effective'])
+  const end = item['expiresAt'] === null ? words.noEndWord : `${words.until} ${timeText(item['expiresAt'])}`
+  const where = item['conversation'] === null ? words.private : `${words.here} ${plain(item['conversation'])}`
+  return [
+    String(item['id']),
+    state,
+    plain(item['agent']),
+    end,
+    where,
+    `x${String(item['used'])}`,
+    whatOf(cx, item),
+    ...list(item['lastUses'])
+      .slice(0, 1)
+      .map((use) => `(${timeText(use['at'])} ${plain(use['turn'])})`),
+  ].join('  ')
+}
+
+function whatOf(cx: Cx, item: Json): string {
+  const words = grantWords[cx.language]
+  if (item['scope'] !== null) {
+    const scope = object(item['scope'])
+    const effects = (Array.isArray(item['effects']) ? item['effects'] : []).map(
+      (effect: unknown) => words.effect[effect as keyof typeof words.effect] ?? plain(effect),
+    )
+    const place = scope['kind'] === 'path' ? `${plain(scope['host'])}:${plain(scope['prefix'])}/` : plain(scope['host'])
+    return `${effects.join(',')} ${place}`
+  }
   // Its first line is often only the name of a tool; what is allowed stands below it.
-  const what = firstLine(String(item['operation'] ?? words.erased).replaceAll(/\s*\n\s*/gu, ' · '), 120)
-  return `${String(item['id'])}  ${state}  ${plain(item['agent'])}  ${timeText(item['issuedAt'])}  x${String(item['used'])}  ${what}`
+  return firstLine(String(item['operation'] ?? cx.words.erased).replaceAll(/\s*\n\s*/gu, ' · '), 120)
+}
+
+async function add(cx: Cx, agent: string, options: Options): Promise<ExitCode> {
+  const words = grantWords[cx.language]
+  const body = bodyOf(agent, options)
+  if (body === null) {
+    cx.io.stderr(`${words.wrong}\n`)
+    return exitCodes.usage
+  }
+  const answer = await cx.client.post('/api/v1/grants', body, { 'idempotency-key': keyOf(cx, options) })
+  return finish(cx, answer, options['json'] === true, (given) => [`${words.given} ${plain(given['grant'])}`])
+}
+
+function bodyOf(agent: string, options: Options): object | null {
+  const { path, network, host, conversation, ownerPrivate, reason, days, end, parent, owner } = options
+  if ((path === undefined) === (network === undefined)) return null
+  if ((conversation === undefined) === (ownerPrivate === undefined)) return null
+  if (typeof reason !== 'string' || (end !== false && !/^\d{1,4}$/u.test(String(days)))) return null
+  const effects = network === undefined ? String(options['effects'] ?? '') : 'network'
+  const scope =
+    network === undefined
+      ? { kind: 'path', prefix: path, ...(host === undefined ? {} : { host }) }
+      : { kind: 'network', host: network }
+  return {
+    agent,
+    scope,
+    effects: effects.split(',').map((one) => one.trim()),
+    conversation: conversation ?? null,
+    reason,
+    days: end === false ? null : Number(days),
+    ...(parent === undefined ? {} : { parent }),
+    ...(owner === undefined ? {} : { openId: owner }),
+  }
 }
 
 async function revoke(cx: Cx, id: string, options: Options): Promise<ExitCode> {
-  const key = options['key']
   const answer = await cx.client.post(
     `/api/v1/grants/${encodeURIComponent(id)}/revoke`,
     {},
-    { 'idempotency-key': typeof key === 'string' ? key : cx.client.newId() },
+    { 'idempotency-key': keyOf(cx, options) },
   )
   return finish(cx, answer, false, (receipt) => [String(receipt['outcome'])])
+}
+
+function keyOf(cx: Cx, options: Options): string {
+  const key = options['key']
+  return typeof key === 'string' ? key : cx.client.newId()
 }

@@ -112,7 +112,7 @@ function programOf(io: CliIo, end: (code: ExitCode) => void, language: Language)
   agentCommands(program, { io, words, cx, end })
 
   sessionCommands(program, { words, cx, end })
-  grantCommands(program, { words, cx, end })
+  grantCommands(program, { words, cx, language, end })
 
   workCommands(program, cx, language, end)
 

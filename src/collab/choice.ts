@@ -13,9 +13,9 @@ export type Choice =
   | { readonly act: 'show-result' | 'drop-result'; readonly request: string }
   /** Takes up the words of a message that was changed after its answer, or leaves the answer as it stands. */
   | { readonly act: 'take-edit' | 'leave-edit'; readonly request: string }
-  /** Answers what an agent asked to do: once, now and from here on, or not. */
+  /** Answers what an agent asked to do: once, now and from here on, also everything that the card offers, or not. */
   | {
-      readonly act: 'allow-once' | 'allow-always' | 'refuse'
+      readonly act: 'allow-once' | 'allow-always' | 'allow-offered' | 'refuse'
       readonly request: string
       readonly approval: string
     }
@@ -43,6 +43,7 @@ export function choiceOfValue(value: Readonly<Record<string, unknown>>): Choice 
       return typeof request === 'string' ? { act, request } : null
     case 'allow-once':
     case 'allow-always':
+    case 'allow-offered':
     case 'refuse':
       return typeof request === 'string' && typeof approval === 'string' ? { act, request, approval } : null
     default:
@@ -76,14 +77,17 @@ export function choicesOf(notice: Notice): readonly Choice[] {
         { act: 'leave-edit', request: notice.requestId },
       ]
     case 'approval':
-      return (['allow-once', 'allow-always', 'refuse'] as const).map((act) => ({
-        act,
-        request: notice.requestId,
-        approval: notice.approval,
-      }))
+      return approvalActs(notice).map((act) => ({ act, request: notice.requestId, approval: notice.approval }))
     default:
       return []
   }
+}
+
+/** What nobody can read whole is not allowed for good. */
+function approvalActs({ offer, cut }: Extract<Notice, { kind: 'approval' }>) {
+  const always = cut === undefined ? (['allow-always'] as const) : []
+  const offered = offer === undefined ? [] : (['allow-offered'] as const)
+  return ['allow-once', ...always, ...offered, 'refuse'] as const
 }
 
 function heldChoices(conversation: string): readonly Choice[] {

@@ -1,4 +1,6 @@
 import type { Choice } from './choice.js'
+import type { Gap } from './grant.js'
+import type { Offer } from './grant-offer.js'
 import type { Deferral, HandedOver } from './observation.js'
 import type { HostRefusal } from './host-refusal.js'
 import type { FileLeftOut } from './ports.js'
@@ -83,8 +85,17 @@ export type Notice =
       readonly minutes: number
       readonly requestId: string
       readonly approval: string
+      /** What is missing. */
+      readonly gap?: Gap
+      /** A wider permission that may be given instead of exactly this. */
+      readonly offer?: Offer
+      /** The operation is longer than what is shown: so many characters more, and the digest of the whole. */
+      readonly cut?: { readonly more: number; readonly digest: string }
     }
-  | { readonly kind: 'approval-given'; readonly standing: boolean }
+  /** `scope`: what stands is this, and not only exactly that operation. */
+  | { readonly kind: 'approval-given'; readonly standing: boolean; readonly scope?: Offer }
+  /** Nobody was asked: what had allowed it has ended. */
+  | { readonly kind: 'permission-ended'; readonly gap: Gap }
   | { readonly kind: 'approval-denied' }
   /** The turn that asked is over, or nobody answered in time. */
   | { readonly kind: 'approval-lapsed' }

@@ -1,5 +1,6 @@
 import type { GrantedPath, SessionProfile } from './audience.js'
 import type { OutgoingFile } from './channel.js'
+import type { OperationUse } from './grant.js'
 import type { HostRefusal } from './host-refusal.js'
 import type { WorkReceipt } from './observation.js'
 import type { AgentId, Instant, LaneId, TurnId } from './refs.js'
@@ -100,8 +101,16 @@ export type FileLeftOut = 'outside-workspace' | 'unreadable' | 'too-large' | 'em
 export type TurnEvent =
   | { readonly kind: 'started'; readonly hostTurn: string }
   | { readonly kind: 'activity'; readonly activity: 'thinking' | 'answering' | 'tool' | 'other' }
-  /** The agent asks to do something it may not do by itself. It waits until `answer` is called. */
-  | { readonly kind: 'approval'; readonly approval: string; readonly operation: string }
+  /**
+   * The agent asks to do something it may not do by itself. It waits until `answer` is called. `use` is what that would
+   * do, thing by thing, as far as the runtime says it by kind; null: unknown, and only its exact words can be allowed.
+   */
+  | {
+      readonly kind: 'approval'
+      readonly approval: string
+      readonly operation: string
+      readonly use: OperationUse | null
+    }
   /** The agent's host refused an operation, and nobody was asked. */
   | (HostRefusal & { readonly kind: 'refused-by-host' })
   /** A file that the agent gives with its answer. */

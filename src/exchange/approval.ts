@@ -1,34 +1,38 @@
 import { decideAskApproval, decideSettleApproval } from '../collab/decide/approval.js'
 import { decideRefuseApproval } from '../collab/decide/record.js'
-import { grantFor } from '../collab/grant.js'
+import type { Gap, OperationUse } from '../collab/grant.js'
+import { offerOf } from '../collab/grant-offer.js'
 import type { ApprovalEnd } from '../collab/observation.js'
-import type { RuntimeSession } from '../collab/ports.js'
+import type { RuntimeSession, TurnEvent } from '../collab/ports.js'
 import type { ActorRef, AgentId, Instant, RequestId, ReturnRef, TextDigest, TurnId } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
 import { errorLabel } from '../lib/log.js'
 import { DAY, MINUTE, SECOND } from '../lib/time.js'
 import { conversationOf } from '../stores/conversations/conversations.js'
-import { grantStands, grantsFor } from '../stores/grants/grants.js'
 import { approvalEndOf, wasRefusedSince } from '../stores/ledger/find.js'
 import { askedAt } from './asked-at.js'
 import type { Exchange } from './deps.js'
-import { decideAndCommit, type Stands } from './exchange.js'
+import { decideAndCommit } from './exchange.js'
+import { standingFor, stillGranted } from './grant-use.js'
 import { digestOfText, eventIdOf } from './ids.js'
 import { scopeOf } from './open.js'
-import { sayingOf } from './say.js'
+import { say, sayingOf } from './say.js'
 
 /** How soon the word of a person reaches the turn that waits for it. */
 const LOOK_MS = 0.25 * SECOND
-/** Nobody is asked about what a card cannot show whole. In UTF-16 units. */
+/** What a card shows of an operation; of a longer one this much, with the digest of the whole. In UTF-16 units. */
 const SHOWN = 6_000
+const BEGINNING = 5_000
 
 export const askedEventOf = (approval: string) => eventIdOf('approval-asked', approval)
+/** The cause of the delivery that asks. */
+export const askedCauseOf = (approval: string): string => `approval-${approval}`
 export const settledEventOf = (approval: string) => eventIdOf('approval-settled', approval)
 
 /** The permissions of one turn. */
 export interface Approvals {
   /** The runtime asks, and waits until it is answered; returns at once. */
-  asked(approval: string, operation: string): Promise<void>
+  asked(event: Pick<Extract<TurnEvent, { kind: 'approval' }>, 'approval' | 'operation' | 'use'>): Promise<void>
   /** The turn has ended: nothing of it is answered any more. Gives what was not done because nothing allowed it. */
   close(): Promise<readonly string[]>
   /** The turn broke: nothing of it is looked at any more, and whoever ends it finds what was asked on record. */
@@ -83,20 +87,25 @@ export function approvalsOf(
   }
 
   return {
-    async asked(approval, operation) {
+    async asked({ approval, operation, use }) {
       const n = ++count
       const name = `${turn}-${n}`
       const about = aboutOf(run, turn, operation)
-      const grant = await standing(x, about)
-      if (grant !== null) {
-        const allowed = await settle(x, { ...about, name, as: 'allowed', grant, by: about.actor })
+      let found = await standingFor(x, { ...about, does: use })
+      if (found.grants !== null) {
+        const { grants } = found
+        const allowed = await settle(x, { ...about, name, as: 'allowed', grants, by: about.actor })
         if (allowed === 'allowed') return await session.answer(approval, 'allow-once')
+        // It ended between the look-up and the use: what is missing is another thing now.
+        found = await standingFor(x, { ...about, does: use })
       }
-      const askable = x.settings.approvalWaitMs > 0 && operation.length <= SHOWN
-      const to = askable ? await askedAt(x, run.request) : null
+      const gap: Gap = found.grants === null ? found.gap : { kind: 'none' }
+      const to = await askedAt(x, run.request)
+      const askable = x.settings.approvalWaitMs > 0 && to !== null
       // What could not be put on record was asked of nobody, and nobody would ever answer it.
-      if (to === null || !(await ask(x, about, name, to, operation))) {
+      if (!askable || !(await ask(x, about, name, to, { gap, does: use }))) {
         await refuseApproval(x, about, n)
+        if (to !== null) await tellEnded(x, about, name, to, gap)
         return await refuse(approval, operation)
       }
       const deadline = x.clock.now() + x.settings.approvalWaitMs
@@ -104,7 +113,7 @@ export function approvalsOf(
         if (!waiting.has(name)) return
         let end = await approvalEndOf(x.db.sql, settledEventOf(name))
         if (end === null && x.clock.now() >= deadline) {
-          end = (await settle(x, { ...about, name, as: 'lapsed', grant: null, by: { kind: 'host' } })) ?? 'lapsed'
+          end = (await settle(x, { ...about, name, as: 'lapsed', grants: [], by: { kind: 'host' } })) ?? 'lapsed'
         }
         if (end !== null) await settled(name, approval, operation, end)
       }
@@ -119,7 +128,7 @@ export function approvalsOf(
       stopAll()
       for (const [name, { operation }] of left) {
         const about = aboutOf(run, turn, operation)
-        const end = await settle(x, { ...about, name, as: 'lapsed', grant: null, by: { kind: 'host' } })
+        const end = await settle(x, { ...about, name, as: 'lapsed', grants: [], by: { kind: 'host' } })
         if (end === null || end === 'lapsed') notDone.push(operation)
       }
       return notDone
@@ -145,26 +154,30 @@ function aboutOf(
   return { request, agent, turn, body, operation: digestOfText(body), actor: { kind: 'agent', agent, turn } }
 }
 
-/** The standing grant that allows it now. */
-async function standing(x: Exchange, { request, agent, operation }: About): Promise<string | null> {
-  const use = { agent, operation, openId: request.authority.openId, conversation: request.conversation }
-  const grants = await grantsFor(x.db.sql, agent, operation)
-  return grantFor(grants, { ...use, at: x.clock.now() as Instant })?.id ?? null
-}
-
 /** False when nothing was asked: the turn is not known to run, or its request cannot be read. */
-async function ask(x: Exchange, about: About, name: string, to: ReturnRef, operation: string): Promise<boolean> {
-  const { request, agent, turn, actor } = about
+async function ask(
+  x: Exchange,
+  about: About,
+  name: string,
+  to: ReturnRef,
+  missing: { readonly gap: Gap; readonly does: OperationUse | null },
+): Promise<boolean> {
+  const { request, agent, turn, actor, body } = about
   const now = x.clock.now()
+  const cut = body.length > SHOWN
+  const offer = cut ? null : offerOf(missing.does)
   const conversation = await conversationOf(x.db.sql, request.conversation)
   const delivery = sayingOf(
     {
       causeKind: 'notice',
-      causeId: `approval-${name}`,
+      causeId: askedCauseOf(name),
       route: to,
       notice: {
         kind: 'approval',
-        operation,
+        operation: cut ? beginningOf(body) : body,
+        ...(cut ? { cut: { more: body.length - beginningOf(body).length, digest: about.operation } } : {}),
+        gap: missing.gap,
+        ...(offer === null ? {} : { offer }),
         agent,
         minutes: Math.max(1, Math.round(x.settings.approvalWaitMs / MINUTE)),
         requestId: request.id,
@@ -198,6 +211,26 @@ async function ask(x: Exchange, about: About, name: string, to: ReturnRef, opera
   return receipt.outcome === 'accepted' || receipt.outcome === 'already-applied'
 }
 
+/** Never half a character at its end. */
+function beginningOf(body: string): string {
+  return body.slice(0, BEGINNING).replace(/[\ud800-\udbff]$/u, '')
+}
+
+/** Nobody is asked, and a permission that had allowed it is gone: that is the reason, and it is said. */
+async function tellEnded(x: Exchange, about: About, name: string, to: ReturnRef, gap: Gap): Promise<void> {
+  if (gap.kind !== 'revoked' && gap.kind !== 'expired' && gap.kind !== 'parent-ended') return
+  const conversation = await conversationOf(x.db.sql, about.request.conversation)
+  await say(x, {
+    causeKind: 'notice',
+    causeId: `gap-${name}`,
+    route: to,
+    notice: { kind: 'permission-ended', gap },
+    language: conversation?.language ?? 'en',
+    endsReceipt: null,
+    request: about.request.id,
+  })
+}
+
 const textOf = ({ request, operation, body }: About) => ({
   digest: operation,
   accessScope: scopeOf(request.conversation),
@@ -210,25 +243,16 @@ async function settle(
   said: About & {
     readonly name: string
     readonly as: ApprovalEnd
-    readonly grant: string | null
+    readonly grants: readonly string[]
     readonly by: ActorRef
   },
 ): Promise<ApprovalEnd | null> {
-  const { request, turn, operation, name, as, grant, by } = said
-  await settleApproval(x, { request: request.id, approval: name, turn, operation, as, grant, actor: by }, [
+  const { request, turn, operation, name, as, grants, by } = said
+  await settleApproval(x, { request: request.id, approval: name, turn, operation, as, grants, actor: by }, [
     textOf(said),
   ])
   return await approvalEndOf(x.db.sql, settledEventOf(name))
 }
-
-/**
- * Asked in the transaction of the use: a revocation that came before it wins, and one that comes later finds the turn
- * that used it.
- */
-const notRevoked =
-  (grant: string): Stands =>
-  async (tx) =>
-    (await grantStands(tx, grant)) ? null : { reason: 'not-admitted', because: ['grant-revoked'] }
 
 /** One word about one permission; the first one stands. */
 export async function settleApproval(
@@ -239,7 +263,7 @@ export async function settleApproval(
     readonly turn: TurnId
     readonly operation: TextDigest
     readonly as: ApprovalEnd
-    readonly grant: string | null
+    readonly grants: readonly string[]
     readonly actor: ActorRef
   },
   texts: readonly ReturnType<typeof textOf>[] = [],
@@ -258,7 +282,7 @@ export async function settleApproval(
     decideSettleApproval,
     () => ({ texts }),
     undefined,
-    rest.grant === null ? undefined : notRevoked(rest.grant),
+    rest.grants.length === 0 ? undefined : stillGranted(x, rest.grants),
   )
 }
 

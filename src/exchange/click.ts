@@ -139,6 +139,7 @@ async function carryOut(x: Exchange, choice: Exclude<Choice, { act: 'stop' }>, s
       return { kind: 'edit-left' }
     case 'allow-once':
     case 'allow-always':
+    case 'allow-offered':
     case 'refuse':
       return await answerApproval(x, choice, said)
     default:

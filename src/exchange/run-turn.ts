@@ -197,7 +197,7 @@ async function follow(
         break
       case 'approval':
         await seen('waiting')
-        await approvals.asked(event.approval, event.operation)
+        await approvals.asked(event)
         break
       case 'refused-by-host':
         await byHost.heard(event)

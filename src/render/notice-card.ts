@@ -3,6 +3,7 @@ import type { Language } from '../collab/delivery.js'
 import type { Notice } from '../collab/notice.js'
 import { buttonWords } from './text/control.js'
 import { renderNotice } from './text/notice.js'
+import { offeredButton } from './text/permission.js'
 
 /**
  * The `content` of a notice that asks for a choice: a small card 2.0 with its sentence and a button for each choice;
@@ -22,7 +23,9 @@ export function noticeCard(notice: Notice, language: Language): string | null {
       tag: 'column',
       width: 'auto',
       // One button alone is not advice to press it, and none is advice to allow something.
-      elements: [button(choice, n === 0 && choices.length > 1 && notice.kind !== 'approval', language)],
+      elements: [
+        button(choice, n === 0 && choices.length > 1 && notice.kind !== 'approval', labelOf(choice, notice, language)),
+      ],
     })),
   }
   return card([sentence(renderNotice(notice, language)), row])
@@ -33,10 +36,16 @@ export function chosenCard(asked: Notice, became: Notice, language: Language): s
   return card([sentence(renderNotice(asked, language)), { tag: 'hr' }, sentence(renderNotice(became, language))])
 }
 
-function button(choice: Choice, usual: boolean, language: Language): object {
+/** What is offered is named on its button. */
+function labelOf(choice: Choice, notice: Notice, language: Language): string {
+  const offer = choice.act === 'allow-offered' && notice.kind === 'approval' ? notice.offer : undefined
+  return offer === undefined ? buttonWords[language][choice.act] : offeredButton(offer, language)
+}
+
+function button(choice: Choice, usual: boolean, label: string): object {
   return {
     tag: 'button',
-    text: { tag: 'plain_text', content: buttonWords[language][choice.act] },
+    text: { tag: 'plain_text', content: label },
     type: usual ? 'primary' : 'default',
     behaviors: [{ type: 'callback', value: valueOfChoice(choice) }],
   }

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Refusal, RefusalReason } from '../collab/decision.js'
 import type { Language } from '../collab/delivery.js'
+import type { GrantRefusal } from '../exchange/grant-add.js'
 import type { RetryRefusal } from '../exchange/retry.js'
 import type { SessionRefusal } from '../exchange/sessions.js'
 import type { GoalRefusal } from './goal-door.js'
@@ -73,9 +74,24 @@ const sessionStatusOf = {
   'session-busy': 409,
 } as const satisfies Record<SessionRefusal, ContentfulStatusCode>
 
-const grantStatusOf = { 'grant-unknown': 404 } as const
+/** Refusals of a standing permission. */
+const grantStatusOf = {
+  'grant-unknown': 404,
+  'agent-unknown': 404,
+  'conversation-unknown': 404,
+  'not-an-owner': 422,
+  'reason-unsound': 422,
+  'scope-unsound': 422,
+  'effect-not-possible': 422,
+  'parent-ended': 409,
+  'other-principal': 422,
+  'wider-scope': 422,
+  'wider-effects': 422,
+  'wider-audience': 422,
+  'ends-later': 422,
+} as const satisfies Record<GrantRefusal, ContentfulStatusCode>
 
-export type ProblemCode = DoorProblem | RefusalReason | RetryRefusal | GoalRefusal | SessionRefusal | 'grant-unknown'
+export type ProblemCode = DoorProblem | RefusalReason | RetryRefusal | GoalRefusal | SessionRefusal | GrantRefusal
 
 const statuses: Readonly<Record<ProblemCode, ContentfulStatusCode>> = {
   ...doorStatusOf,

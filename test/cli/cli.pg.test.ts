@@ -40,9 +40,11 @@ describe('grants', () => {
     const operation = `Bash (execute)\nrm -rf build\n{"cwd":"/work"}`
     const { sql } = fresh.db
     await sql`insert into collab.texts ${sql({ digest: 'op-1', access_scope: 's', body: operation })}`
-    const grant = { id: 'g1', agent: MANAGER, openId: 'ou_1', conversation: 'c1' as ConversationId }
-    const given = { operation: 'op-1' as TextDigest, issuedAt: at as Instant, expiresAt: null }
-    await putGrant(sql, { ...grant, ...given })
+    const audience = { kind: 'conversation', conversation: 'c1' as ConversationId } as const
+    const scope = { kind: 'operation', digest: 'op-1' as TextDigest } as const
+    const grant = { id: 'g1', agent: MANAGER, openId: 'ou_1', scope, effects: [], audience, parent: null }
+    const given = { issuedAt: at as Instant, expiresAt: null }
+    await putGrant(sql, { ...grant, ...given }, { reason: null, issuedBy: null })
     const { code, out } = await run(['grant', 'list'])
     expect(code).toBe(0)
     expect(out).toContain('Bash (execute) · rm -rf build · {"cwd":"/work"}')

@@ -5,7 +5,9 @@ import { MANAGER, type TurnId } from '../../src/collab/refs.js'
 import { approvalsOf } from '../../src/exchange/approval.js'
 import { answerApproval } from '../../src/exchange/answer-approval.js'
 import { endGrant } from '../../src/exchange/revoke-grant.js'
+import type { Notice } from '../../src/collab/notice.js'
 import { must } from '../../src/lib/assert.js'
+import { sha256 } from '../../src/lib/digest.js'
 import type { Db } from '../../src/stores/db.js'
 import { endTurnRow } from '../../src/stores/turns/turns.js'
 import { acceptance } from '../kit/acceptance.js'
@@ -44,6 +46,12 @@ async function asking(rig: Rig, request: Parameters<typeof stateOf>[1], turn: Tu
 const cards = async (request: string) =>
   await fresh.db.sql`select source -> 'notice' ->> 'approval' as approval from collab.deliveries
     where request = ${request} and source -> 'notice' ->> 'kind' = 'approval' order by created_at, id`
+const notices = async (request: string) =>
+  (
+    await fresh.db.sql<{ notice: Extract<Notice, { kind: 'approval' }> }[]>`
+      select source -> 'notice' as notice from collab.deliveries
+      where request = ${request} and source -> 'notice' ->> 'kind' = 'approval' order by created_at, id`
+  ).map((row) => row.notice)
 const ends = async (request: string) =>
   (
     await fresh.db.sql`select payload ->> 'as' as as from collab.observations
@@ -55,7 +63,7 @@ describe('a permission that is asked for', () => {
     const rig = rigOf(fresh.db, [])
     const { request } = await openRoot(rig, 'before it began')
     const a = await asking(rig, request, 'no-such-turn' as TurnId)
-    await a.approvals.asked('one', 'rm -rf build')
+    await a.approvals.asked({ approval: 'one', operation: 'rm -rf build', use: null })
     expect(a.heard).toEqual([['one', 'reject-once']])
     expect(a.looks.size).toBe(0)
     expect(await cards(request)).toEqual([])
@@ -66,7 +74,10 @@ describe('a permission that is asked for', () => {
     const rig = rigOf(fresh.db, [])
     const { request, manager } = await rootInTurn(rig, 'two of them')
     const a = await asking(rig, request, must(manager.turn, 'the turn'))
-    await Promise.all([a.approvals.asked('one', 'git push'), a.approvals.asked('two', 'git push')])
+    await Promise.all([
+      a.approvals.asked({ approval: 'one', operation: 'git push', use: null }),
+      a.approvals.asked({ approval: 'two', operation: 'git push', use: null }),
+    ])
     const asked = (await cards(request)).map((row) => row['approval'] as string).toSorted()
     expect(asked).toHaveLength(2)
     const [first, second] = asked as [string, string]
@@ -84,7 +95,7 @@ describe('a permission that is asked for', () => {
     const rig = rigOf(fresh.db, [])
     const { request, manager } = await rootInTurn(rig, 'both at once')
     const a = await asking(rig, request, must(manager.turn, 'the turn'))
-    await a.approvals.asked('one', 'deploy it')
+    await a.approvals.asked({ approval: 'one', operation: 'deploy it', use: null })
     rig.clock.add(WAIT)
     const looking = a.look()
     const notDone = await a.approvals.close()
@@ -97,7 +108,7 @@ describe('a permission that is asked for', () => {
     const rig = rigOf(fresh.db, [])
     const { request, manager } = await rootInTurn(rig, 'broken')
     const a = await asking(rig, request, must(manager.turn, 'the turn'))
-    await a.approvals.asked('one', 'deploy it')
+    await a.approvals.asked({ approval: 'one', operation: 'deploy it', use: null })
     expect(a.looks.size).toBe(1)
     a.approvals.leave()
     expect(a.looks.size).toBe(0)
@@ -107,7 +118,7 @@ describe('a permission that is asked for', () => {
     const rig = rigOf(fresh.db, [])
     const { request, manager } = await rootInTurn(rig, 'just in time')
     const a = await asking(rig, request, must(manager.turn, 'the turn'))
-    await a.approvals.asked('one', 'deploy it')
+    await a.approvals.asked({ approval: 'one', operation: 'deploy it', use: null })
     const [card] = await cards(request)
     rig.clock.add(WAIT)
     const said = { act: 'allow-once', request, approval: String(card?.['approval']) } as const
@@ -118,14 +129,21 @@ describe('a permission that is asked for', () => {
   })
 
   test.each([
-    ['at the limit of a card', 6_000, 1],
-    ['longer than a card', 6_001, 0],
-  ])('%s: %i characters, %i card', async (_, length, count) => {
+    ['at the limit of a card', 6_000, 6_000],
+    ['longer than a card', 6_001, 5_000],
+  ])('%s: %i characters, of which the card shows %i', async (_, length, shown) => {
     const rig = rigOf(fresh.db, [])
     const { request, manager } = await rootInTurn(rig, 'long')
     const a = await asking(rig, request, must(manager.turn, 'the turn'))
-    await a.approvals.asked('one', '"'.repeat(length))
-    expect(await cards(request)).toHaveLength(count)
+    await a.approvals.asked({ approval: 'one', operation: '"'.repeat(length), use: null })
+    const [card] = await notices(request)
+    expect(card?.operation).toHaveLength(shown)
+    // What nobody has read whole is allowed once or not at all, by whatever press.
+    const cut = shown === length ? undefined : { more: length - shown, digest: sha256('"'.repeat(length)) }
+    expect(card?.cut).toEqual(cut)
+    const said = { act: 'allow-always', request, approval: String(card?.approval) } as const
+    const standing = cut === undefined
+    expect(await answerApproval(a.x, said, { actor: owner })).toEqual({ kind: 'approval-given', standing })
     a.approvals.leave()
   })
 })
@@ -135,7 +153,7 @@ acceptance('A3', 'a standing permission that is revoked between its look-up and 
   const chat = `oc_${randomUUID()}`
   const first = await rootInTurn(rig, 'for good', chat)
   const given = await asking(rig, first.request, must(first.manager.turn, 'the turn'))
-  await given.approvals.asked('one', 'git fetch')
+  await given.approvals.asked({ approval: 'one', operation: 'git fetch', use: null })
   const [card] = await cards(first.request)
   const approval = String(card?.['approval'])
   await answerApproval(given.x, { act: 'allow-always', request: first.request, approval }, { actor: owner })
@@ -156,7 +174,7 @@ acceptance('A3', 'a standing permission that is revoked between its look-up and 
     },
   }
   const a = await asking(rig, second.request, must(second.manager.turn, 'the turn'), db)
-  await a.approvals.asked('two', 'git fetch')
+  await a.approvals.asked({ approval: 'two', operation: 'git fetch', use: null })
   expect(raced).toBe(true)
   expect(a.heard).toEqual([])
   expect(await cards(second.request)).toHaveLength(1)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Notice, StatusOfPlace } from '../../src/collab/notice.js'
-import type { AgentId } from '../../src/collab/refs.js'
+import type { AgentId, Instant } from '../../src/collab/refs.js'
 import { en } from '../../src/render/text/en.js'
 import { renderNotice } from '../../src/render/text/notice.js'
 import { zh } from '../../src/render/text/zh.js'
@@ -19,6 +19,10 @@ const status: StatusOfPlace = {
   ],
   handed: [{ agent: 'ben', about: 'the tests' }],
 }
+
+const asks = { kind: 'approval', operation: 'cat x', agent: 'ben', minutes: 3, requestId: '', approval: '' } as const
+const offer = { scope: { kind: 'path', host: 'box', prefix: '/srv/notes' }, effects: ['write'], days: 30 } as const
+const hostOffer = { scope: { kind: 'network', host: 'x.test' }, effects: ['network'], days: 30 } as const
 
 /** Not told, or told in other words. */
 const untold = new Set(['kind', 'reason', 'oldestMinutes', 'conversation', 'act', 'waitsFor', 'happened', 'rest', 'by'])
@@ -61,10 +65,22 @@ const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { 
   approval: [
     { kind: 'approval', operation: 'rm -r build/', agent: 'manager', minutes: 10, requestId: '', approval: '' },
     { kind: 'approval', operation: 'git push', agent: 'ben', minutes: 1, requestId: '', approval: '' },
+    { ...asks, gap: { kind: 'other-effect', grant: 'g1', allows: ['read'] }, offer },
+    { ...asks, gap: { kind: 'outside', grant: 'g1', scope: '/srv/notes' }, offer: hostOffer },
+    { ...asks, gap: { kind: 'unresolved' }, cut: { more: 12, digest: 'd1' } },
+    { ...asks, gap: { kind: 'not-named' } },
+    { ...asks, gap: { kind: 'other-audience', grant: 'g1' } },
   ],
   'approval-given': [
     { kind: 'approval-given', standing: false },
     { kind: 'approval-given', standing: true },
+    { kind: 'approval-given', standing: true, scope: offer },
+    { kind: 'approval-given', standing: true, scope: hostOffer },
+  ],
+  'permission-ended': [
+    { kind: 'permission-ended', gap: { kind: 'revoked', grant: 'g1', at: 1_764_000_000_000 as Instant } },
+    { kind: 'permission-ended', gap: { kind: 'expired', grant: 'g1', at: 1_764_000_000_000 as Instant } },
+    { kind: 'permission-ended', gap: { kind: 'parent-ended', grant: 'g1' } },
   ],
   'approval-denied': [{ kind: 'approval-denied' }],
   'approval-lapsed': [{ kind: 'approval-lapsed' }],

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
@@ -16,6 +17,7 @@ import { isUuid, messageIdOf } from '../../src/runtime/claude/input.js'
 import { watchedLines } from '../../src/runtime/claude/lines.js'
 import { readMessage } from '../../src/runtime/claude/messages.js'
 import { WriterLock } from '../../src/runtime/claude/writer-lock.js'
+import { until } from '../kit/until.js'
 import { endMarked, MARK, markedProcesses } from '../../src/runtime/marked.js'
 import { eventually, temporaryFolder } from '../kit/runtime-bench.js'
 
@@ -99,7 +101,7 @@ describe('a turn', () => {
     let now = 0
     const deps = { logger: silentLogger, newId: () => 'approval-1', clock: { now: () => now } } as unknown as ClaudeDeps
     const input = { turn: 'turn-1' as TurnId, text: 'x', attachments: [] }
-    const turn = new ClaudeTurn(input, 'message-1', deps, () => {})
+    const turn = new ClaudeTurn(input, 'message-1', '/work', deps, () => {})
     const events: TurnEvent[] = []
     const read = (async () => {
       for await (const event of turn.events) events.push(event)
@@ -126,12 +128,15 @@ describe('a turn', () => {
     const { turn, events, read } = begun()
     const abort = new AbortController()
     const answer = turn.permission('Bash', { command: 'rm -r x' }, abort.signal)
+    await until(() => events.some((one) => one.kind === 'approval'), 'the question')
     abort.abort()
     expect(await answer).toMatchObject({ behavior: 'deny', interrupt: true })
     turn.answer('approval-1', 'allow-once')
     turn.end(interrupted)
     await read
-    expect(events).toContainEqual({ kind: 'approval', approval: 'approval-1', operation: 'Bash\nrm -r x' })
+    // Its shell does not say in which folder it is: no permission for a folder covers it.
+    const use = [{ effect: 'execute', resource: { kind: 'path', host: hostname(), path: null } }]
+    expect(events).toContainEqual({ kind: 'approval', approval: 'approval-1', operation: 'Bash\nrm -r x', use })
   })
 
   test('goes on after its result while words wait, and takes no more after its end', async () => {

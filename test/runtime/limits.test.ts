@@ -50,7 +50,7 @@ async function turnThatSays(...said: readonly TurnEvent[]) {
   await vi.advanceTimersByTimeAsync(0)
   return { session, stopped, end: () => heard.find((event) => event.kind === 'ended') }
 }
-const asks = (approval: string): TurnEvent => ({ kind: 'approval', approval, operation: 'rm' })
+const asks = (approval: string): TurnEvent => ({ kind: 'approval', approval, operation: 'rm', use: null })
 const hung = (detail: string) => ({ kind: 'ended', ended: 'failed', because: 'hung', detail })
 
 describe('a turn of which nothing is heard', () => {

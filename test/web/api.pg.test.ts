@@ -334,6 +334,7 @@ describe('the document', () => {
       'post /api/v1/goals',
       'post /api/v1/goals/{id}/resume',
       'post /api/v1/goals/{id}/stop',
+      'post /api/v1/grants',
       'post /api/v1/grants/{id}/revoke',
       'post /api/v1/requests/{id}/revisions',
       'post /api/v1/sessions/{id}/replace',

@@ -47,6 +47,7 @@ export function webUnderTest(db: Db, over: Partial<WebDeps> = {}): WebUnderTest 
     settings: {
       reactions: { received: 'Get', done: '', failed: 'CrossMark' },
       receiptPolicy: 'clear',
+      ownerOpenIds: new Set(['ou_1']) as ReadonlySet<string>,
     } as ExchangeSettings,
   }
   const deps: WebDeps = {

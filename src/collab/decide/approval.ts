@@ -36,8 +36,8 @@ export interface SettleApproval extends About {
   readonly kind: 'settle-approval'
   readonly approval: string
   readonly as: ApprovalEnd
-  /** The standing grant by which it was allowed. */
-  readonly grant: string | null
+  /** The standing grants by which it was allowed: one, or several that each cover a part. */
+  readonly grants: readonly string[]
 }
 
 /**
@@ -54,7 +54,11 @@ export function decideSettleApproval(state: ExchangeState, command: SettleApprov
   if (turn === undefined || (turn.ending !== null && command.as !== 'lapsed')) {
     return reject({ reason: 'turn-not-running' })
   }
-  const { approval, operation, as, grant, actor, at } = command
+  const { approval, operation, as, grants, actor, at } = command
   const base = { request: command.requestId, revision: turn.revision, attempt: turn.attempt, actor, at }
-  return accept({ ...base, kind: 'approval-settled', turn: turn.id, approval, operation, as, grant })
+  // A use is a fact of its grant, so that each of them is found when its grant ends.
+  const use = (grant: string | null) =>
+    ({ ...base, kind: 'approval-settled', turn: turn.id, approval, operation, as, grant }) as const
+  const [first = null, ...more] = grants
+  return accept(use(first), ...more.map(use))
 }

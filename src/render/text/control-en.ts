@@ -105,6 +105,7 @@ export const buttonsEn: Readonly<Record<Choice['act'], string>> = {
   'leave-edit': 'Leave it',
   'allow-once': 'Allow once',
   'allow-always': 'Always allow this',
+  'allow-offered': 'Always, as offered',
   refuse: 'Refuse',
 }
 
@@ -118,6 +119,7 @@ const decided: Readonly<Record<Choice['act'], string>> = {
   'leave-edit': 'leave the answer as it is',
   'allow-once': 'allowed once',
   'allow-always': 'allowed from here on',
+  'allow-offered': 'allowed as offered from here on',
   refuse: 'refused',
 }
 

@@ -87,6 +87,7 @@ export const buttonsZh: Readonly<Record<Choice['act'], string>> = {
   'leave-edit': '保持不变',
   'allow-once': '允许一次',
   'allow-always': '始终允许',
+  'allow-offered': '按所示范围始终允许',
   refuse: '拒绝',
 }
 

@@ -3,6 +3,7 @@ import { controlEn } from './control-en.js'
 import { beginning } from './limited.js'
 import { cancellationText, tooLateText } from './cancel.js'
 import type { Catalogue } from './notice.js'
+import { permissionEn } from './permission.js'
 import { progressWords } from './progress.js'
 import { hostRefusalText } from './refusal.js'
 import { whyUndelivered } from './refused.js'
@@ -31,14 +32,7 @@ export const en: Catalogue = {
   'agent-asked-permission': ({ operation }) =>
     `The agent asked to do this, and no permission covers it, so it was not done. Nobody refused it: nobody could be asked, or nobody answered in time. Whoever still wants it asks for it and allows it on the card that comes: ${operation}`,
   'refused-by-host': (notice) => hostRefusalText(notice, 'en'),
-  approval: ({ operation, agent, minutes }) =>
-    `${agent === 'manager' ? 'I (the manager) would' : `The agent ${agent} would`} like to do this, and no permission covers it:\n\n${operation}\n\nNothing of it happens until you answer here. I wait for ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, then go on without it. “Always” means exactly this, by the same agent, in this chat.`,
-  'approval-given': ({ standing }) =>
-    standing
-      ? 'Allowed, now and from here on: exactly this, in this chat. `lark-manager grant revoke` ends it.'
-      : 'Allowed, this once.',
-  'approval-denied': () => 'Refused. It is not done.',
-  'approval-lapsed': () => 'What asked for this has ended, so it was not done. Whoever still needs it asks anew.',
+  ...permissionEn,
   'cancel-asked': ({ waitsFor }) => cancellationText({ stands: 'asked', waitsFor, happened: [] }, 'en'),
   cancelled: () => cancellationText({ stands: 'acknowledged' }, 'en'),
   'cancel-too-late': (notice) => tooLateText(notice, 'en'),

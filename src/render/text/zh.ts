@@ -3,6 +3,7 @@ import { controlZh } from './control-zh.js'
 import { beginning } from './limited.js'
 import { cancellationText, tooLateText } from './cancel.js'
 import type { Catalogue } from './notice.js'
+import { permissionZh } from './permission.js'
 import { progressWords } from './progress.js'
 import { hostRefusalText } from './refusal.js'
 import { whyUndelivered } from './refused.js'
@@ -27,12 +28,7 @@ export const zh: Catalogue = {
   'agent-asked-permission': ({ operation }) =>
     `智能体请求了以下操作，但没有相应的许可，因此没有执行。这并非有人拒绝，而是无人可问或无人及时答复。如需执行，请再次提出，并在随后的卡片上允许：${operation}`,
   'refused-by-host': (notice) => hostRefusalText(notice, 'zh'),
-  approval: ({ operation, agent, minutes }) =>
-    `${agent === 'manager' ? '我（manager）' : `智能体 ${agent}`}想执行以下操作，但没有相应的许可：\n\n${operation}\n\n在你答复之前不会执行。我会等待 ${minutes} 分钟，之后将不执行它而继续。“始终允许”仅指由同一智能体在此聊天中执行完全相同的操作。`,
-  'approval-given': ({ standing }) =>
-    standing ? '已允许，今后在此聊天中的同一操作也允许。可用 lark-manager grant revoke 撤销。' : '已允许，仅此一次。',
-  'approval-denied': () => '已拒绝，不会执行。',
-  'approval-lapsed': () => '请求它的工作已经结束，因此没有执行。如仍有需要，会再次询问。',
+  ...permissionZh,
   'cancel-asked': ({ waitsFor }) => cancellationText({ stands: 'asked', waitsFor, happened: [] }, 'zh'),
   cancelled: () => cancellationText({ stands: 'acknowledged' }, 'zh'),
   'cancel-too-late': (notice) => tooLateText(notice, 'zh'),

@@ -6,6 +6,8 @@ import type { AcpSettings } from './options.js'
 import type { Listener } from './peer.js'
 import { operationOf, outcomeOf } from './permission.js'
 import type { Update } from './updates.js'
+import { useOf } from '../use.js'
+import { namedBy } from './use.js'
 
 /** Bytes of one answer. */
 const LONGEST_ANSWER = 4 * 1024 * 1024
@@ -81,7 +83,10 @@ export class AcpTurn implements Listener {
     return new Promise((resolve) => {
       this.#pending.set(approval, resolve)
       this.#options.set(approval, request.options)
-      this.events.push({ kind: 'approval', approval, operation: operationOf(request.toolCall) })
+      const operation = operationOf(request.toolCall)
+      void useOf(namedBy(request.toolCall) ?? [], this.workspace).then((use) => {
+        if (this.#pending.has(approval)) this.events.push({ kind: 'approval', approval, operation, use })
+      })
     })
   }
 

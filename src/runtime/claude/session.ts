@@ -68,7 +68,9 @@ export class ClaudeLane {
   turn(input: TurnInput, signal: AbortSignal): AsyncIterable<TurnEvent> {
     if (this.#running !== null) throw new Error('a Claude session runs one turn at a time')
     clearTimeout(this.#idle)
-    const turn = new ClaudeTurn(input, messageIdOf(input.turn), this.settings, (said) => this.#learn(said))
+    const turn = new ClaudeTurn(input, messageIdOf(input.turn), this.place.workspace, this.settings, (said) =>
+      this.#learn(said),
+    )
     const onAbort = (): void => turn.halt(interrupted)
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()

@@ -6,6 +6,8 @@ import type { Result, Said, ToolUse } from './messages.js'
 import type { ClaudeDeps } from './options.js'
 import type { Listener } from './process.js'
 import type { PermissionAnswer } from './sdk.js'
+import { useOf } from '../use.js'
+import { namedBy } from './use.js'
 
 /** Bytes of one answer. */
 const LONGEST_ANSWER = 4 * 1024 * 1024
@@ -50,6 +52,7 @@ export class ClaudeTurn implements Listener {
     readonly input: TurnInput,
     /** The id of the turn's message in the transcript. */
     readonly message: string,
+    private readonly workspace: string,
     private readonly settings: ClaudeDeps,
     private readonly onInit: (said: Extract<Said, { kind: 'init' }>) => void,
   ) {
@@ -154,7 +157,9 @@ export class ClaudeTurn implements Listener {
       // The program takes its question back.
       signal.addEventListener('abort', () => this.#settle(approval, stopped), { once: true })
       const operation = operationOf({ toolCallId: approval, title: tool, rawInput: input })
-      this.events.push({ kind: 'approval', approval, operation })
+      void useOf(namedBy(tool, input) ?? [], this.workspace).then((use) => {
+        if (this.#pending.has(approval)) this.events.push({ kind: 'approval', approval, operation, use })
+      })
     })
   }
 

@@ -72,7 +72,7 @@ export class CodexLane {
     // Codex would take a second one for a word into the first, and both would end as one.
     if (this.#running !== null) throw new Error('a codex session runs one turn at a time')
     clearTimeout(this.#idle)
-    const turn = new CodexTurn(input, this.ref.id, this.deps)
+    const turn = new CodexTurn(input, this.ref.id, this.place.workspace, this.deps)
     const onAbort = (): void => turn.halt(interrupted)
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()

@@ -5,6 +5,8 @@ import { activityOf, operationOf, type Activity } from './items.js'
 import type { CodexDeps } from './options.js'
 import { type Listener, RpcError } from './peer.js'
 import { count, fields, text, type Fields } from './read.js'
+import { useOf } from '../use.js'
+import { namedBy } from './use.js'
 
 /** Bytes of one answer. */
 const LONGEST_ANSWER = 4 * 1024 * 1024
@@ -69,6 +71,7 @@ export class CodexTurn implements Listener {
   constructor(
     readonly input: TurnInput,
     private readonly thread: string,
+    private readonly workspace: string,
     private readonly deps: CodexDeps,
   ) {
     this.events = new EventQueue(() => this.halt(interrupted))
@@ -155,10 +158,15 @@ export class CodexTurn implements Listener {
     if (answer === undefined) throw new RpcError(METHOD_NOT_FOUND, 'this client does not answer that')
     if (said['threadId'] !== this.thread || this.halted !== null || this.events.ended) return null
     const approval = this.deps.newId()
-    const operation = operationOf(method, said, this.#items.get(text(said['itemId']) ?? '') ?? {})
+    const item = this.#items.get(text(said['itemId']) ?? '') ?? {}
+    const operation = operationOf(method, said, item)
+    const named = namedBy(method, said, item)
     const verdict = await new Promise<Verdict | null>((resolve) => {
       this.#pending.set(approval, resolve)
-      this.events.push({ kind: 'approval', approval, operation })
+      void useOf(named ?? [], this.workspace).then((use) => {
+        // The turn may have ended meanwhile, and nothing of it is asked any more.
+        if (this.#pending.has(approval)) this.events.push({ kind: 'approval', approval, operation, use })
+      })
     })
     return verdict === null ? null : answer(verdict, said)
   }

@@ -143,7 +143,7 @@ class RehearsalSession implements RuntimeSession {
       if (signal.aborted) return resolve(null)
       signal.addEventListener('abort', onAbort, { once: true })
       this.#pending.set(approval, settle)
-      events.push({ kind: 'approval', approval, operation })
+      events.push({ kind: 'approval', approval, operation, use: null })
     })
   }
 

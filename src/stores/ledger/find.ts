@@ -75,10 +75,10 @@ export async function approvalEndOf(sql: SqlLike, event: string): Promise<Approv
   return row?.as ?? null
 }
 
-/** The running turns in which a standing grant has allowed something. */
-export async function turnsUsing(sql: SqlLike, grant: string): Promise<readonly string[]> {
+/** The running turns in which one of these standing grants has allowed something. */
+export async function turnsUsing(sql: SqlLike, grants: readonly string[]): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select distinct t.id from collab.observations o join collab.turns t on t.id = o.payload ->> 'turn'
-    where o.kind = 'approval-settled' and o.payload ->> 'grant' = ${grant} and t.ended_at is null`
+    where o.kind = 'approval-settled' and o.payload ->> 'grant' = any(${[...grants]}) and t.ended_at is null`
   return rows.map((row) => row.id)
 }

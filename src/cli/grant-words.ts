@@ -1,0 +1,73 @@
+import type { Language } from '../collab/delivery.js'
+
+const en = {
+  grants: 'standing permissions: what agents may do without a question',
+  list: 'list them with what each gives now, newest first',
+  add: 'give an agent one; only the operator can',
+  revoke: 'end one; a running turn that relied on it is stopped',
+  agent: 'who may',
+  path: 'one directory and all below it, as `realpath` prints it on that machine',
+  host: 'the machine on which the directory lies; that of the gateway when left out',
+  network: 'one host of the network by name; *.name for all names below it',
+  effects: 'read, write, execute; with commas between (network with --network)',
+  conversation: 'where it counts, by the id of the conversation',
+  ownerPrivate: 'it counts in every direct conversation of the owner',
+  owner: 'open id of the owner in whose name; not needed while there is one',
+  reason: 'what for',
+  days: 'ends after so many days',
+  noEnd: 'stands until it is revoked',
+  parent: 'made of this wider permission, and over when that is',
+  wrong: 'Give --path with --effects or --network, --conversation or --owner-private, and --reason.',
+  given: 'given:',
+  until: 'until',
+  noEndWord: 'until it is revoked',
+  here: 'conversation',
+  private: 'direct conversations',
+  effective: {
+    standing: 'stands ',
+    'not-yet': 'not yet',
+    expired: 'ended  ',
+    revoked: 'revoked',
+    'parent-ended': 'ended with its parent',
+    'principal-removed': 'ended with its owner',
+  },
+  effect: { read: 'read', write: 'write', execute: 'execute', network: 'network' },
+}
+
+export type GrantWords = typeof en
+
+const zh: GrantWords = {
+  grants: '长期许可：智能体无需询问即可执行的操作',
+  list: '列出许可及其当前效力，最新的在前',
+  add: '授予智能体一项许可；仅限操作者',
+  revoke: '撤销一项许可；正依赖它的执行会被停止',
+  agent: '授予哪个智能体',
+  path: '一个目录及其下全部内容，按该机器上 `realpath` 的输出填写',
+  host: '目录所在的机器；省略时为网关所在机器',
+  network: '一个网络主机名；*.name 表示其下所有名称',
+  effects: 'read、write、execute，以逗号分隔（--network 对应 network）',
+  conversation: '在哪个会话中有效，填写会话编号',
+  ownerPrivate: '在所有者的所有单聊会话中有效',
+  owner: '以哪位所有者的名义，填写 open id；仅有一位时可省略',
+  reason: '用途',
+  days: '多少天后到期',
+  noEnd: '一直有效，直到撤销',
+  parent: '源自这项更宽的许可，并随其失效',
+  wrong: '请提供 --path 和 --effects 或 --network，--conversation 或 --owner-private，以及 --reason。',
+  given: '已授予：',
+  until: '至',
+  noEndWord: '直到撤销',
+  here: '会话',
+  private: '单聊会话',
+  effective: {
+    standing: '有效',
+    'not-yet': '尚未生效',
+    expired: '已到期',
+    revoked: '已撤销',
+    'parent-ended': '已随上级许可失效',
+    'principal-removed': '已随所有者失效',
+  },
+  effect: { read: '读取', write: '写入', execute: '执行', network: '网络' },
+}
+
+export const grantWords: Readonly<Record<Language, GrantWords>> = { en, zh }
