@@ -1,14 +1,14 @@
 import { unreachable } from '../lib/assert.js'
 import type { DispatchAttempt, FenceRelease } from './attempt.js'
+import type { AssessmentState, JudgedAsk, SavedRef, SteerState } from './exchange-parts.js'
 import * as change from './fold.js'
 import type {
-  AskJudgment,
   Deferral,
   HandedOver,
+  HeldFor,
   Observation,
   ResultRecord,
   TurnEnding,
-  Verdict,
   WaitReason,
   WorkReceipt,
 } from './observation.js'
@@ -22,7 +22,6 @@ import type {
   ResultId,
   Revision,
   Seq,
-  TextDigest,
   TurnId,
 } from './refs.js'
 import type { WorkRequest } from './request.js'
@@ -58,15 +57,6 @@ export interface EffectState {
   readonly became: 'intended' | 'submitted' | 'confirmed' | 'failed' | 'outcome-unknown'
 }
 
-/** One saved brief, by the digest of its words. */
-export interface SavedRef {
-  readonly agent: AgentId
-  readonly brief: TextDigest
-  readonly revision: Revision
-  readonly at: Instant
-  readonly seq: Seq
-}
-
 export interface ChildState {
   readonly target: AgentId
   /** The child's newest revision of which the parent was told. */
@@ -83,20 +73,6 @@ export interface ChildState {
   readonly integrated: boolean
   /** Corrected after it had come back: it works again and will come back once more. */
   readonly reopened: boolean
-}
-
-/** The last assessment of the request, with the revision that it judged. */
-export interface AssessmentState {
-  readonly agent: AgentId
-  readonly revision: Revision
-  readonly verdict: Verdict
-  readonly asks: ReadonlyMap<AskId, AskJudgment>
-}
-
-/** A judgment with the revision that was judged. */
-export interface JudgedAsk {
-  readonly judgment: AskJudgment['judgment']
-  readonly revision: Revision
 }
 
 /** One exchange, folded from its facts in `seq` order. There is no status to disagree with them. */
@@ -116,7 +92,9 @@ export interface ExchangeState {
   readonly fence: AttemptId | null
   readonly turns: ReadonlyMap<TurnId, TurnState>
   readonly running: TurnId | null
-  readonly held: 'late' | 'stopped' | null
+  /** Turns of another request that were told of this one while it waited. */
+  readonly steers: ReadonlyMap<TurnId, SteerState>
+  readonly held: HeldFor | null
   readonly cancel: 'none' | 'requested' | 'acknowledged'
   readonly expired: boolean
   readonly recalled: boolean
@@ -158,6 +136,7 @@ export function unopened(id: RequestId): ExchangeState {
     fence: null,
     turns: new Map(),
     running: null,
+    steers: new Map(),
     held: null,
     cancel: 'none',
     expired: false,
@@ -209,6 +188,12 @@ export function evolve(before: ExchangeState, fact: Observation): ExchangeState 
       return { ...state, provided: new Set(state.provided).add(providedKey(fact.agent, fact.revision)) }
     case 'turn-presented':
       return change.present(state, fact)
+    case 'steer-intended':
+      return change.steer(state, fact.turn, { into: fact.into, became: 'intended' })
+    case 'steer-settled':
+      return change.settleSteer(state, fact.turn, fact.became)
+    case 'turn-steered':
+      return change.showInTurn(state, fact)
     case 'turn-ended':
       return change.endTurn(state, fact.turn, fact.ending)
     case 'approval-refused':

@@ -1,5 +1,6 @@
 import type { DispatchAttempt, FenceRelease } from './attempt.js'
 import type { SemanticContext } from './context.js'
+import type { SteerState } from './exchange-parts.js'
 import { toIntegrate, type AskState, type ChildState, type EffectState, type ExchangeState } from './exchange-state.js'
 import type { Observation, ResultRecord, TurnEnding } from './observation.js'
 import type { AskId, AttemptId, EffectId, RequestId, TurnId } from './refs.js'
@@ -60,6 +61,23 @@ export function present(state: ExchangeState, fact: Of<'turn-presented'>): Excha
       ending: null,
     }),
   }
+}
+
+export function steer(state: ExchangeState, turn: TurnId, one: SteerState): ExchangeState {
+  return { ...state, steers: new Map(state.steers).set(turn, one) }
+}
+
+export function settleSteer(state: ExchangeState, turn: TurnId, became: SteerState['became']): ExchangeState {
+  const before = state.steers.get(turn)
+  return before === undefined ? state : steer(state, turn, { ...before, became })
+}
+
+/** From now on the turn stands at the revision that it was told, and its last words may answer these asks, too. */
+export function showInTurn(state: ExchangeState, fact: Of<'turn-steered'>): ExchangeState {
+  const turn = state.turns.get(fact.turn)
+  if (turn === undefined || turn.ending !== null) return state
+  const asks = [...new Set([...turn.asks, ...fact.asks])]
+  return { ...state, turns: new Map(state.turns).set(turn.id, { ...turn, asks, revision: fact.revision }) }
 }
 
 export function endTurn(state: ExchangeState, id: TurnId, ending: TurnEnding): ExchangeState {

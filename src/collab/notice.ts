@@ -168,6 +168,8 @@ export interface StatusOfPlace {
     readonly about: string
   }[]
   readonly waiting: number
+  /** What waits, too, and a turn that runs was told of; that turn may take it up. */
+  readonly told?: number
   /** What waits for the owner's word, by why it is held. */
   readonly held: readonly { readonly because: HeldBecause; readonly count: number }[]
   readonly deferred: readonly {

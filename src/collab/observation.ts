@@ -39,6 +39,12 @@ export type TurnEnding =
 /** Why the owner was told that nothing more of a request starts by itself. */
 export type HandedOver = TurnFailure | 'interrupted' | 'repeated-crash'
 
+/** Why a request waits for its owner's word. `backlog`: too many, or too long, waited behind a turn. */
+export type HeldFor = 'late' | 'stopped' | 'backlog'
+
+/** What became of words that were put into a running turn; after a crash in between nobody has said. */
+export type Steered = 'taken' | 'too-late' | 'unsupported' | 'unknown'
+
 /** Allowed this once; refused by the person who was asked; or nobody said anything while the turn ran. */
 export type ApprovalEnd = 'allowed' | 'refused' | 'lapsed'
 
@@ -115,7 +121,7 @@ export type Fact =
       readonly about?: readonly AskId[] | undefined
     })
   /** Kept and owed, but nothing starts by itself. */
-  | (Base & { readonly kind: 'request-held'; readonly because: 'late' | 'stopped' })
+  | (Base & { readonly kind: 'request-held'; readonly because: HeldFor })
   | (Base & { readonly kind: 'request-released' })
   | (Base & { readonly kind: 'request-rejected'; readonly because: 'skipped-by-owner' })
   | (Base & { readonly kind: 'attempt-assigned'; readonly assigned: DispatchAttempt })
@@ -126,6 +132,16 @@ export type Fact =
       readonly hostTurn: string
       readonly asks: readonly AskId[]
       readonly contextItems: readonly string[]
+    })
+  /** Of a request that waits: its words are about to be put into this turn, which runs for another request. */
+  | (Base & { readonly kind: 'steer-intended'; readonly turn: TurnId; readonly into: RequestId })
+  | (Base & { readonly kind: 'steer-settled'; readonly turn: TurnId; readonly became: Steered })
+  /** The running turn was told these asks while it ran, and its agent said that they belong to its request. */
+  | (Base & {
+      readonly kind: 'turn-steered'
+      readonly turn: TurnId
+      readonly by: RequestId
+      readonly asks: readonly AskId[]
     })
   | (Base & { readonly kind: 'turn-ended'; readonly turn: TurnId; readonly ending: TurnEnding })
   /** The agent asked to do something that no grant covers; it was refused once and the owner is told. */

@@ -75,8 +75,10 @@ export async function conclude(
         const result = resultIn(facts)
         // The agent has reported by its tools in this turn: its last words are kept, and not said a second time.
         const silent = reported && result.kind === 'interim'
-        const note = noteOf(left, bearingOf(state, result, request.revision), language, now)
-        const sent = silent ? nothingSent : returning(facts, request, result, note, run.sources)
+        // Its own revision: it may have been told of a later one while it ran.
+        const revision = state.turns.get(left.turn)?.revision ?? request.revision
+        const note = noteOf(left, bearingOf(state, result, revision), language, now)
+        const sent = silent ? nothingSent : returning(facts, request, result, note, state.sources)
         const ended = onCancel(run, state, facts, language, now)
         // An answer says itself what was not done; where none goes to the owner, it is told by itself.
         const notDone =
@@ -256,7 +258,7 @@ function afterEnd(
       }
     }
     if (fact.kind === 'failure-handed-over') {
-      const failed = { request: run.request, sources: run.sources, lane, position: input.position }
+      const failed = { request: run.request, sources: before.sources, lane, position: input.position }
       return handedOver(failed, fact.because, `failed-${left.turn}`, language, now)
     }
   }

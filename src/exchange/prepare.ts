@@ -1,4 +1,5 @@
 import type { Omission } from '../collab/context.js'
+import type { SteerState } from '../collab/exchange-parts.js'
 import type { ExchangeState } from '../collab/exchange-state.js'
 import { owedAsks, toIntegrate } from '../collab/exchange-state.js'
 import type { IncomingMessage } from '../collab/message.js'
@@ -29,13 +30,21 @@ export interface Prepared {
   readonly contextItems: readonly string[]
 }
 
+export interface PrepareHow {
+  /** The context items of an earlier turn on this request: a retry uses exactly those. Null: there was none. */
+  readonly shownBefore: readonly string[] | null
+  /** The conversation context in which it runs, with its own folder for files. */
+  readonly context: Pick<Context, 'since' | 'workspaceLane'>
+  /** The session is a new one: it knows nothing of this conversation yet. */
+  readonly begins?: boolean
+  /** Put into a turn that runs: only the message, without what else the conversation is owed. */
+  readonly alone?: boolean
+}
+
 /**
  * Gathers what a turn reads: the owner's words verbatim, the quoted parent, context-only items, files in the lane's
  * workspace, and what cannot be had with its reason. Nothing here starts a turn or changes a fact.
  *
- * @param shownBefore the context items of an earlier turn on this request: a retry uses exactly those
- * @param begins the session is a new one: it knows nothing of this conversation yet
- * @param context the conversation context in which it runs, with its own folder for files
  * @source RFC §5.4 — delivery In 3, 6
  */
 export async function prepareTurn(
@@ -44,11 +53,10 @@ export async function prepareTurn(
   request: WorkRequest,
   lane: LaneId,
   turn: TurnId,
-  shownBefore: readonly string[] | null,
-  context: Pick<Context, 'since' | 'workspaceLane'>,
-  begins = false,
+  how: PrepareHow,
 ): Promise<Prepared> {
   const { sql } = x.db
+  const { shownBefore, context, begins = false, alone = false } = how
   const { since, workspaceLane } = context
   const channel = x.channelOf(request.origin.bot)
   const said = await messagesOf(x, state, request)
@@ -106,14 +114,19 @@ export async function prepareTurn(
     attachments: files,
     quotedFiles,
     omissions,
-    obligations: [
-      ...waiting.map((other) => `${other.count} more message(s), waiting in order`).slice(0, 1),
-      ...(x.toolsUrl === null || to === null ? [] : await awaitedIn(x, lane, request.id)),
-    ],
+    obligations: alone
+      ? []
+      : [
+          ...waiting.map((other) => `${other.count} more message(s), waiting in order`).slice(0, 1),
+          ...(x.toolsUrl === null || to === null ? [] : await awaitedIn(x, lane, request.id)),
+        ],
+    toldTo: [...new Set([...state.steers.values()].filter(mayHaveArrived).map(({ into }) => into))],
     resumed: state.turns.size > 0 && state.results.length === 0,
   })
   return { input: { turn, text, attachments: [...files, ...quotedFiles] }, contextItems: items.map((item) => item.id) }
 }
+
+const mayHaveArrived = ({ became }: SteerState): boolean => became !== 'too-late' && became !== 'unsupported'
 
 /** The provider's messages that the request is made of: its own, and those that were related to it. */
 async function messagesOf(

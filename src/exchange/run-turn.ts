@@ -1,5 +1,6 @@
 import { profileKey } from '../collab/audience.js'
 import { decidePresent } from '../collab/decide/present.js'
+import { startedByPerson } from '../collab/decide/steer.js'
 import type { HostRefusal } from '../collab/host-refusal.js'
 import type { JobOutcome } from '../collab/jobs.js'
 import type { LeftOutFile, OutgoingFile } from '../collab/channel.js'
@@ -29,6 +30,7 @@ import type { Exchange } from './deps.js'
 import { conclude, endWithoutAnswer, TurnFault } from './end-turn.js'
 import { untilGone, watchEnd } from './end-watch.js'
 import { decideAndCommit, type Stands } from './exchange.js'
+import { watchFollowUps } from './follow-ups.js'
 import { contextOf } from './fresh.js'
 import { eventIdOf, turnIdOf } from './ids.js'
 import { hostRefusalsOf } from './host-refusal.js'
@@ -113,7 +115,8 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
   if (opening.outcome !== 'opened') return await waitForRuntime(x, run, 'the session could not be opened')
   const { session } = opening
   const begins = session.opened === 'new'
-  const prepared = await prepareTurn(x, fold(request.id, facts), request, lane, turn, shown, context, begins)
+  const how = { shownBefore: shown, context, begins }
+  const prepared = await prepareTurn(x, fold(request.id, facts), request, lane, turn, how)
   const row = {
     id: turn,
     lane,
@@ -143,6 +146,8 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
     return { outcome: 'done', note: 'held meanwhile' }
   }
   const watch = watchEnd(x, turn, request.id, session)
+  const steering = { lane, turn, request, context, runtime, session, signal: hold.signal }
+  const leaveFollowUps = watchFollowUps(x, steering, startedByPerson(facts))
   const began = async (hostTurn: string, stands?: Stands): Promise<boolean> => {
     await noteHostTurn(sql, turn, hostTurn, session.effective)
     return await present(x, run, turn, hostTurn, prepared.contextItems, stands)
@@ -165,6 +170,7 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
       : await endWithoutAnswer(x, run, end, left, { cancelled: watch.cancelled(), stoppedBy: watch.stoppedBy() })
   } finally {
     heard()
+    leaveFollowUps()
     approvals.leave()
     watch.close()
   }

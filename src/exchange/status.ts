@@ -23,7 +23,8 @@ export async function statusOf(x: Exchange, conversation: string): Promise<Notic
   const own = idle.filter((one) => one.own)
   const status: StatusOfPlace = {
     running: await Promise.all(running.slice(0, SHOWN).map((one) => runningOf(x, one, now))),
-    waiting: own.filter((one) => one.state === 'waiting').length,
+    waiting: own.filter((one) => one.state === 'waiting' && !one.told).length,
+    told: own.filter((one) => one.state === 'waiting' && one.told).length,
     held: heldReasons
       .map((because) => ({ because, count: own.filter((one) => isHeld(one, because)).length }))
       .filter((one) => one.count > 0),

@@ -115,7 +115,8 @@ async function promptOf({ request: id, lane }: Written, turn: TurnId): Promise<s
   const state = await stateOf(rig, id)
   if (state.request === null) throw new Error('there is no such request')
   const x = { ...rig.x, toolsUrl: 'http://127.0.0.1:3000/mcp' }
-  return (await prepareTurn(x, state, state.request, lane, turn, null, { since: null, workspaceLane: lane })).input.text
+  const how = { shownBefore: null, context: { since: null, workspaceLane: lane } }
+  return (await prepareTurn(x, state, state.request, lane, turn, how)).input.text
 }
 
 /** A message that was sent for a request. */

@@ -62,12 +62,16 @@ function applying(line: string, returned: boolean): string {
   return (found[1] === 'back') === returned ? `!${found[2] ?? ''}` : ''
 }
 
-/** The ids that the prompt names: `$request`, and `"$asks"` for all of them. */
+/** The ids that the prompt names: `$request`, `$running` of the one that it was put into, `"$asks"` for all of them. */
 function filled(line: string, message: string): string {
   const request = /Request (\S+), revision/u.exec(message)?.[1] ?? ''
+  const running = /work on request (\S+) \(now/u.exec(message)?.[1] ?? ''
   const asked = /Asked, by id[^\n]*\n((?:- [^\n]*\n?)+)/u.exec(message)?.[1] ?? ''
   const asks = [...asked.matchAll(/^- ([^:\s]+):/gmu)].map(([, id]) => id)
-  return line.replaceAll('"$asks"', JSON.stringify(asks)).replaceAll('$request', request)
+  return line
+    .replaceAll('"$asks"', JSON.stringify(asks))
+    .replaceAll('$request', request)
+    .replaceAll('$running', running)
 }
 
 const turnsIn = (request: ModelRequest): number => request.messages.filter((text) => text.includes(MESSAGE_OPEN)).length

@@ -10,6 +10,7 @@ const reasons = ['exited', 'hung', 'no-output', 'garbage', 'unavailable', 'too-l
 const status: StatusOfPlace = {
   running: [{ agent: null, seconds: 125, state: 'working', runtime: 'acp', about: 'refactor it' }],
   waiting: 2,
+  told: 1,
   held: [
     { because: 'late', count: 3 },
     { because: 'failed', count: 1 },
@@ -139,6 +140,11 @@ const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { 
   ],
   progress: [
     { kind: 'progress', conversation: 'c-1', progress: { state: 'working', because: null, handed: [] } },
+    {
+      kind: 'progress',
+      conversation: 'c-1',
+      progress: { state: 'waiting', because: 'worker-queued', told: true, handed: [] },
+    },
     {
       kind: 'progress',
       conversation: 'c-1',

@@ -83,11 +83,12 @@ export function decideRelease(state: ExchangeState, command: ReleaseHeld): Decis
 
 export interface HoldRequest extends Control {
   readonly kind: 'hold-request'
+  readonly because?: 'stopped' | 'backlog'
 }
 
 /**
- * What waits behind a stop, or before a fresh conversation, starts by the owner's word only. A turn that runs is not
- * held: it is ended, and its end holds the request.
+ * What waits behind a stop, before a fresh conversation, or too long behind a turn, starts by the owner's word only. A
+ * turn that runs is not held: it is ended, and its end holds the request.
  *
  * @returns accepted with `request-held`, or rejected with `request-unknown` | `request-unreadable` | `request-closed` |
  *   `request-held` | `turn-running`
@@ -99,7 +100,8 @@ export function decideHold(state: ExchangeState, command: HoldRequest): Decision
   if (state.closed !== null) return reject({ reason: 'request-closed' })
   if (state.held !== null) return reject({ reason: 'request-held' })
   if (state.running !== null) return reject({ reason: 'turn-running', turn: state.running })
-  return accept({ ...baseOf(state, command), actor: { kind: 'host' }, kind: 'request-held', because: 'stopped' })
+  const { because = 'stopped' } = command
+  return accept({ ...baseOf(state, command), actor: { kind: 'host' }, kind: 'request-held', because })
 }
 
 export interface SkipHeld extends Control {

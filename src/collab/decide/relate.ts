@@ -4,7 +4,8 @@ import { openEffects, type ExchangeState } from '../exchange-state.js'
 import type { Fact } from '../observation.js'
 import type { ActorRef, EventId, Instant, RequestId, Revision } from '../refs.js'
 import type { WorkRequest } from '../request.js'
-import { answered } from './next-revision.js'
+import { answered, awaitingAnswer } from './next-revision.js'
+import { toldInTurn } from './steer.js'
 
 export interface RelateRequests {
   readonly kind: 'relate-requests'
@@ -29,7 +30,8 @@ export type RelateDecision =
  * A later message goes on in an earlier request: as correction or addition the earlier one gets its next revision and
  * owes it, as context it only stays attached; either way it is the answer for which asks of the earlier one may wait.
  * The later request is closed as continued; its words stay its own. Its own turn may have begun, and may be the one that says so: the turn goes on and its last words answer nothing. What was
- * answered, handed on or begun outside stays where it is.
+ * answered, handed on or begun outside stays where it is. A turn of the earlier one that took the later one's words
+ * while it ran may answer them.
  *
  * @returns accepted with the facts of both, among them `deferral-due` for what waited for an answer, and
  *   `fence-released` for what stood on the later one and does not run; or rejected with `request-unknown` | `request-unreadable` | `request-closed` | `cancel-pending` |
@@ -74,9 +76,12 @@ export function decideRelate(earlier: ExchangeState, later: ExchangeState, comma
           },
         ]
   const intoRevision = as === 'context' ? earlier.head : ((earlier.head + 1) as Revision)
+  const due = answered(earlier, { ...base, request: earlier.id, revision: intoRevision })
+  const asks = revised.length === 0 || next === null ? [] : next.request.asks.map((ask) => ask.id)
+  const told = toldInTurn(earlier, later, asks, awaitingAnswer(earlier), { at: command.at, revision: intoRevision })
   return {
     outcome: 'accepted',
-    earlier: [...revised, ...answered(earlier, { ...base, request: earlier.id, revision: intoRevision })],
+    earlier: [...revised, ...due, ...told],
     later: [
       {
         ...base,

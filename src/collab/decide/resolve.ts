@@ -39,7 +39,7 @@ export function decideConclude(state: ExchangeState, command: ConcludeTurn): Dec
   if (turn === undefined || turn.ending !== null) return reject({ reason: 'turn-not-running' })
   const base = {
     request: command.requestId,
-    revision: turn.revision,
+    revision: state.attempts.get(turn.attempt)?.revision ?? turn.revision,
     attempt: turn.attempt,
     actor: command.actor,
     at: command.at,
@@ -55,6 +55,8 @@ export function decideConclude(state: ExchangeState, command: ConcludeTurn): Dec
     { ...base, actor: { kind: 'host' }, kind: 'turn-ended', turn: turn.id, ending: { ended: 'completed' } },
     {
       ...base,
+      // Words that it was told while it ran have brought it to a later revision than its attempt's.
+      revision: turn.revision,
       kind: 'result-committed',
       turn: turn.id,
       result: {

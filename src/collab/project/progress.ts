@@ -1,6 +1,7 @@
 import { isOpen, owedAsks, type ChildState, type ExchangeState } from '../exchange-state.js'
 import type { HandedOver, WaitReason } from '../observation.js'
 import type { AgentId, RequestId } from '../refs.js'
+import { wasTold } from './obligations.js'
 
 /** Why something does not go on; cards, CLI and metrics use these words (delivery Out 6). */
 export const blockingReasons = [
@@ -20,6 +21,8 @@ export type BlockingReason = (typeof blockingReasons)[number]
 export interface Progress {
   readonly state: 'working' | 'waiting' | 'held' | 'done' | 'failed' | 'cancelled'
   readonly because: BlockingReason | null
+  /** The turn that runs before it was told of it. */
+  readonly told?: boolean
   /** What was handed on and is not back yet. */
   readonly handed: readonly {
     readonly agent: AgentId
@@ -48,7 +51,9 @@ export function progressOf(state: ExchangeState, children: ReadonlyMap<RequestId
   if (owedAsks(state).length === 0 && !deferred) return shown('done', null)
   if (handed.length > 0) return shown('waiting', null)
   if (deferred) return shown('waiting', blockingOf(state))
-  return shown('waiting', state.waits === null ? 'worker-queued' : waitReason(state.waits.because))
+  if (state.waits !== null) return shown('waiting', waitReason(state.waits.because))
+  const queued = shown('waiting', 'worker-queued')
+  return wasTold(state) ? { ...queued, told: true } : queued
 }
 
 function handedOn(child: ChildState, state: ExchangeState | undefined): Progress['handed'][number] {

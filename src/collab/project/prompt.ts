@@ -51,6 +51,8 @@ export interface PromptMaterial {
   readonly omissions: readonly Omission[]
   /** What else this conversation is still owed. */
   readonly obligations: readonly string[]
+  /** Requests whose turns were told these words while they ran. */
+  readonly toldTo?: readonly string[]
   /** An earlier turn on this request ended without an answer. */
   readonly resumed: boolean
 }
@@ -114,6 +116,10 @@ export function composePrompt(m: PromptMaterial): string {
     section(
       'Also still owed in this conversation',
       m.obligations.map((owed) => `- ${inLine(owed)}`),
+    ),
+    ...(m.toldTo ?? []).map(
+      (request) =>
+        `These words were also told to the turn of ${request} while it ran, and it did not take them up as its own. Do nothing again that was done there; when its answer says it all, say so in a line.`,
     ),
     m.resumed
       ? 'An earlier turn on this message ended without an answer. Check what is already done before you do anything again.'

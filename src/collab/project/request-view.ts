@@ -235,6 +235,8 @@ function detailOf(fact: Observation): string | null {
     case 'withheld-settled':
     case 'approval-settled':
       return fact.as
+    case 'steer-settled':
+      return fact.became
     case 'result-committed':
       return fact.result.kind
     case 'sent-outside':

@@ -21,6 +21,8 @@ export async function relate(
 ): Promise<Receipt> {
   const wrong = checkName('eventId', said.eventId)
   if (wrong !== null) return refuse(wrong)
+  // Its words may have reached the agent before it is written that they did.
+  if (caller.turn !== null) await x.running.told(caller.turn, said.later)
   const earlier = await reach(x, caller, said.earlier)
   const later = await reach(x, caller, said.later)
   if (earlier === null || later === null) return refuse({ reason: 'request-unknown' })

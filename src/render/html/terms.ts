@@ -108,6 +108,10 @@ export const nextTerms: Terms<NextStep['condition']> = {
   'word-of-owner': warn('It is held. The owner says whether it shall run.', '已搁置，等待主人决定是否处理。'),
   'turn-running': calm('The agent is working on it.', '智能体正在处理。'),
   'turn-queued': calm('It waits for its turn.', '正在排队等待处理。'),
+  'told-to-turn': calm(
+    'It was told to the turn that ran before it. What that turn does not take up gets its own.',
+    '已告知正在进行的一轮；若那一轮没有并入，随后单独处理。',
+  ),
   'cancellation-at-turn-end': calm('It ends as soon as the running turn has stopped.', '当前处理停止后即结束。'),
   'delivery-under-way': calm('The answer is on its way.', '答复正在送出。'),
   'delivery-parked': bad(
@@ -160,6 +164,9 @@ export const factTerms: Terms<Observation['kind']> = {
   'request-rejected': calm('Skipped by the owner', '主人选择跳过'),
   'attempt-assigned': calm('Given to an agent', '已分配给智能体'),
   'turn-presented': good('Shown to the agent', '已交给智能体'),
+  'steer-intended': calm('Being told to the running turn', '正在告知进行中的一轮'),
+  'steer-settled': calm('Told to the running turn', '已告知进行中的一轮'),
+  'turn-steered': good('The running turn took up a later message', '进行中的一轮已并入后来的消息'),
   'turn-ended': calm('Turn ended', '本轮处理结束'),
   'approval-asked': warn('Asked for a permission and waits', '请求许可，正在等待'),
   'approval-settled': calm('The permission was decided', '许可请求已有结果'),

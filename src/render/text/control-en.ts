@@ -130,11 +130,13 @@ const heldWords: Readonly<Record<Exclude<HeldBecause, 'failed'>, string>> = {
 }
 
 function statusOf(status: StatusOfPlace): string {
+  const { told = 0 } = status
   const lines = [
     ...status.running.map(
       (turn) =>
         `${states[turn.state]} for ${spoken(turn.seconds)}${turn.agent === null ? '' : `, by ${turn.agent}`} (${turn.runtime}): ${quoted(turn.about)}`,
     ),
+    told === 0 ? '' : `Told to the turn that runs: ${messages(told)}; what it does not take up gets its own turn.`,
     status.waiting === 0 ? '' : `Waiting: ${messages(status.waiting)}, in order.`,
     ...status.held.map(({ because, count }) =>
       because === 'failed'

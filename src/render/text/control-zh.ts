@@ -100,11 +100,13 @@ const heldWords: Readonly<Record<Exclude<HeldBecause, 'failed'>, string>> = {
 }
 
 function statusOf(status: StatusOfPlace): string {
+  const { told = 0 } = status
   const lines = [
     ...status.running.map(
       (turn) =>
         `${states[turn.state]}，已 ${spoken(turn.seconds)}${turn.agent === null ? '' : `，由 ${turn.agent}`}（${turn.runtime}）：${quoted(turn.about)}`,
     ),
+    told === 0 ? '' : `已告知正在进行的一轮：${told} 条消息；没有并入的随后单独处理。`,
     status.waiting === 0 ? '' : `排队中：${status.waiting} 条消息，按顺序执行。`,
     ...status.held.map(({ because, count }) =>
       because === 'failed'

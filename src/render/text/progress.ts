@@ -6,6 +6,7 @@ interface Words {
   readonly state: Readonly<Record<Progress['state'], string>>
   readonly handed: Readonly<Record<Progress['handed'][number]['stands'], (agent: string) => string>>
   readonly because: Readonly<Record<BlockingReason, string>>
+  readonly told: string
   readonly join: (line: string, because: string) => string
 }
 
@@ -36,6 +37,7 @@ const en: Words = {
     'model-failure': 'the agent failed',
     'transport-or-format': 'what it said could not be carried over',
   },
+  told: 'The turn that was running was told of it; what it does not take up gets its own turn.',
   join: (line, because) => `${line}: ${because}`,
 }
 
@@ -66,6 +68,7 @@ const zh: Words = {
     'model-failure': '智能体运行失败',
     'transport-or-format': '它的内容没能传过来',
   },
+  told: '已告知正在进行的一轮；若那一轮没有并入，随后单独处理。',
   join: (line, because) => `${line}：${because}`,
 }
 
@@ -79,6 +82,7 @@ export function progressWords(progress: Progress, language: Language): string {
     because === null ? text : text.replace(/^([^.。]*)/, (first) => words.join(first, words.because[because]))
   return [
     line(words.state[progress.state], progress.because),
+    ...(progress.told === true ? [words.told] : []),
     ...progress.handed.map(
       ({ agent, stands, because }) => `· ${line(words.handed[stands](beginning(agent)), because)}`,
     ),

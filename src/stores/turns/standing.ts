@@ -12,6 +12,8 @@ export interface OpenInput {
   readonly because: string | null
   /** False for work that an agent handed on. */
   readonly own: boolean
+  /** A turn that runs now for another request took its words. */
+  readonly told: boolean
   readonly turn: {
     readonly startedAt: number
     /** The runtime has said that it began. */
@@ -25,6 +27,9 @@ export interface OpenInput {
 export async function openInputsOf(sql: SqlLike, conversation: string): Promise<readonly OpenInput[]> {
   return await sql<OpenInput[]>`
     select i.request, i.lane, i.state, i.because, r.parent is null as own,
+      exists (select 1 from collab.observations o
+        join collab.turns s on s.id = o.payload ->> 'turn' and s.ended_at is null
+        where o.request = i.request and o.kind = 'steer-settled' and o.payload ->> 'became' = 'taken') as told,
       case when t.id is null then null else jsonb_build_object('startedAt', t.started_at,
         'begun', t.host_turn is not null, 'runtime', t.runtime, 'stopping', t.stopped_by is not null) end as turn
     from collab.turn_inputs i
