@@ -25,11 +25,15 @@ afterAll(async () => {
 function mute() {
   const events = new EventQueue(() => {})
   const stopped: TurnId[] = []
+  const begun: string[] = []
   const session = {
     ref: { runtime: 'mute', id: 'session-1' },
     opened: 'new',
     effective: { runtime: 'mute', version: null, model: null, effort: null, realModel: true },
-    turn: () => events,
+    turn: () => {
+      begun.push('turn')
+      return events
+    },
     stop: async (id: TurnId) => {
       stopped.push(id)
       return 'stopped'
@@ -41,7 +45,7 @@ function mute() {
     available: async () => ({ available: true }),
     open: async () => ({ outcome: 'opened', session }),
   } as AgentRuntime
-  return { runtime, says: (...said: readonly TurnEvent[]) => said.forEach((one) => events.push(one)), stopped }
+  return { runtime, says: (...said: readonly TurnEvent[]) => said.forEach((one) => events.push(one)), stopped, begun }
 }
 
 /** A request whose turn is underway while its runtime has said nothing yet. */
@@ -58,10 +62,8 @@ async function silentTurn() {
   const { request, conversation } = await openRoot(rig, 'Please see to it.')
   const lane = laneOf(conversation)
   const running = turn(x, lane, { fence: 1, signal: new AbortController().signal, replayed: false })
-  await until(async () => {
-    const rows = await fresh.db.sql`select 1 from collab.turns where request = ${request}`
-    return rows.length === 1
-  }, 'the turn')
+  // Not before: until then no agent is there that could call anything.
+  await until(() => agent.begun.length === 1, 'the turn')
   const { token } = await toolAccess(x, { agent: MANAGER, lane })
   const caller = (await callerOf(x, token)) as ToolCaller
   const ask = must((await asksOf(rig, request))[0], 'an ask') as AskId
