@@ -55,6 +55,7 @@ function linesOf(cx: Cx, view: Json): readonly string[] {
     ]),
     ...list(view['refusals']).flatMap((one) => refusalLines(cx, one)),
     ...list(view['deliveries']).flatMap((delivery) => ['', ...deliveryLines(delivery)]),
+    ...list(view['attempts']).flatMap((attempt) => list(attempt['turns']).flatMap((turn) => turnLines(cx, turn))),
     '',
     ...list(view['observations']).map((fact) => {
       const detail = fact['detail'] === null ? '' : ` (${plain(fact['detail'])})`
@@ -86,6 +87,25 @@ function refusalLines(cx: Cx, refusal: Json): readonly string[] {
     '',
     `${cx.words.notDone}: ${whose[by] ?? by} [${plain(refusal['rule'])}${tool}]`,
     ...(refusal['operation'] === null ? [] : indented(refusal['operation'])),
+  ]
+}
+
+/** One turn with its four stamps, and the commands that ended with it. */
+function turnLines(cx: Cx, turn: Json): readonly string[] {
+  const { words } = cx
+  const stamps = (
+    [
+      [words.accepted, 'acceptedAt'],
+      [words.started, 'presentedAt'],
+      [words.firstAnswer, 'firstAnswerAt'],
+      [words.completed, 'completedAt'],
+    ] as const
+  ).map(([name, key]) => `${name} ${turn[key] === null ? '-' : timeText(turn[key])}`)
+  const ended = turn['endedWith'] as readonly unknown[]
+  return [
+    '',
+    `${words.turn}: ${stamps.join(', ')}`,
+    ...ended.flatMap((command) => indented(`${words.endedWith} ${plain(command ?? words.erased)}`)),
   ]
 }
 

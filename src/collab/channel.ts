@@ -22,6 +22,7 @@ export type Outgoing =
       readonly reportName: string
       readonly attachments: readonly OutgoingFile[]
       readonly leftOut?: readonly LeftOutFile[]
+      readonly endedWithTurn?: readonly string[]
       /** Whom it may call by a mention: people of its own exchange, never a bot. Absent: nobody. */
       readonly people?: readonly { readonly openId: string; readonly name: string }[]
       /** The owner's web page of the request, for what cannot be sent. */

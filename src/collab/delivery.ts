@@ -34,6 +34,8 @@ export type DeliverySource = {
       /** What the agent's host refused: told with whose refusal it was. */
       readonly refusedByHost?: readonly HostRefusal[]
       readonly leftOut?: readonly LeftOutFile[]
+      /** Commands that the turn left running and that ended with it. */
+      readonly endedWithTurn?: readonly string[]
       readonly reportName: string
       readonly bearing?: Bearing
       /** Whose own words they are, when they are sent on as they came. */

@@ -200,6 +200,7 @@ export function evolve(before: ExchangeState, fact: Observation): ExchangeState 
     case 'approval-asked':
     case 'approval-settled':
     case 'refused-by-host':
+    case 'ended-with-turn':
       return state
     case 'assessed':
       return change.assess(state, fact)

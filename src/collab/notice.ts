@@ -77,6 +77,8 @@ export type Notice =
   | { readonly kind: 'agent-asked-permission'; readonly operation: string }
   /** What the agent's host refused by itself, one operation or several alike. */
   | ({ readonly kind: 'refused-by-host' } & HostRefusal)
+  /** Commands that the turn left running and that ended with it. */
+  | { readonly kind: 'ended-with-turn'; readonly commands: readonly string[] }
   /** A turn waits for the owner's word about one exact operation, for so many minutes. */
   | {
       readonly kind: 'approval'

@@ -169,6 +169,13 @@ export type Fact =
         readonly turn: TurnId
         readonly operation: TextDigest | null
       })
+  /** Left running by the turn, and ended by its host when the turn was over. */
+  | (Base & {
+      readonly kind: 'ended-with-turn'
+      readonly turn: TurnId
+      readonly tool: string
+      readonly command: TextDigest
+    })
   /** `turn` is null when an agent reported without a turn of ours. */
   | (Base & { readonly kind: 'result-committed'; readonly turn: TurnId | null; readonly result: ResultRecord })
   /** Committed and kept from its place: the question was withdrawn while the work ran. */

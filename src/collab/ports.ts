@@ -113,6 +113,8 @@ export type TurnEvent =
     }
   /** The agent's host refused an operation, and nobody was asked. */
   | (HostRefusal & { readonly kind: 'refused-by-host' })
+  /** A command that the turn left running and that was ended with it; as a person reads it. */
+  | { readonly kind: 'ended-with-turn'; readonly tool: string; readonly command: string }
   /** A file that the agent gives with its answer. */
   | { readonly kind: 'file'; readonly fileName: string; readonly mediaType: string; readonly bytes: Uint8Array }
   /** A file that it wanted to give and that was not taken; only its last name, never where it lies. */

@@ -139,6 +139,7 @@ async function contentOf(x: Exchange, delivery: DeliveryRow): Promise<Outgoing |
     people: await peopleOf(x, delivery),
     page: pageOf(x, delivery.request),
     ...(source.refusedByHost === undefined ? {} : { refusedByHost: source.refusedByHost }),
+    ...(source.endedWithTurn === undefined ? {} : { endedWithTurn: source.endedWithTurn }),
     ...(source.leftOut === undefined ? {} : { leftOut: source.leftOut }),
     ...(source.bearing === undefined ? {} : { bearing: source.bearing }),
     ...(source.from === undefined ? {} : { from: source.from }),

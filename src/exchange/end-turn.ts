@@ -142,6 +142,7 @@ const noteOf = (left: TurnYield, bearing: Bearing | null, language: Language, at
   label: left.profile.realModel ? null : 'no-model',
   refused: left.refused,
   refusedByHost: left.refusedByHost,
+  endedWithTurn: left.endedWithTurn,
   leftOut: left.leftOut,
   at,
 })

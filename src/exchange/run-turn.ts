@@ -33,7 +33,7 @@ import { decideAndCommit, type Stands } from './exchange.js'
 import { watchFollowUps } from './follow-ups.js'
 import { contextOf } from './fresh.js'
 import { eventIdOf, turnIdOf } from './ids.js'
-import { hostRefusalsOf } from './host-refusal.js'
+import { hostActsOf } from './host-acts.js'
 import { openSession } from './open-session.js'
 import { scopeOf } from './open.js'
 import { prepareTurn } from './prepare.js'
@@ -69,6 +69,8 @@ export interface TurnYield {
   readonly leftOut: readonly LeftOutFile[]
   readonly refused: readonly string[]
   readonly refusedByHost: readonly HostRefusal[]
+  /** Commands that it left running and that ended with it. */
+  readonly endedWithTurn: readonly string[]
 }
 
 /**
@@ -185,10 +187,12 @@ async function follow(
   turn: TurnId,
   approvals: Approvals,
   began: (hostTurn: string) => Promise<boolean>,
-): Promise<{ readonly end: TurnEnded } & Pick<TurnYield, 'files' | 'leftOut' | 'refused' | 'refusedByHost'>> {
+): Promise<
+  { readonly end: TurnEnded } & Pick<TurnYield, 'files' | 'leftOut' | 'refused' | 'refusedByHost' | 'endedWithTurn'>
+> {
   const files: OutgoingFile[] = []
   const leftOut: LeftOutFile[] = []
-  const byHost = hostRefusalsOf(x, run, turn)
+  const host = hostActsOf(x, run, turn)
   let end: TurnEnded = { kind: 'ended', ended: 'failed', because: 'exited', detail: 'the stream ended without an end' }
   const seen = followActivity(x, run.request.id, turn)
   for await (const said of events) {
@@ -206,7 +210,10 @@ async function follow(
         await approvals.asked(event)
         break
       case 'refused-by-host':
-        await byHost.heard(event)
+        await host.refused(event)
+        break
+      case 'ended-with-turn':
+        await host.ended(event)
         break
       case 'file': {
         const stored = await keepFile(x, run, turn, event)
@@ -225,7 +232,14 @@ async function follow(
         unreachable(event)
     }
   }
-  return { end, files, leftOut, refused: await approvals.close(), refusedByHost: byHost.all }
+  return {
+    end,
+    files,
+    leftOut,
+    refused: await approvals.close(),
+    refusedByHost: host.refusedByHost,
+    endedWithTurn: host.endedWithTurn,
+  }
 }
 
 /** What an agent says goes into the ledger: text that Postgres cannot keep must not cost the answer. */
@@ -239,6 +253,8 @@ function storableEvent(event: TurnEvent): TurnEvent {
       const operation = event.operation === null ? null : storableText(event.operation)
       return { ...event, operation, rule: storableText(event.rule), tool: storableText(event.tool) }
     }
+    case 'ended-with-turn':
+      return { ...event, tool: storableText(event.tool), command: storableText(event.command) }
     case 'file-left-out':
       return { ...event, fileName: storableText(event.fileName) }
     case 'file':

@@ -28,6 +28,20 @@ export async function markedProcesses(mark: string, apartFrom: number | null): P
   return marked.filter((_, at) => groups[at] !== apartFrom)
 }
 
+/** The command lines of those that started no other one among them: what a person would call the commands. */
+export async function commandsOf(pids: readonly number[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+      return { pid, parent, line: line.split('\0').filter(Boolean).join(' ') }
+    }),
+  )
+  const parents = new Set(found.map(({ parent }) => parent))
+  return found.flatMap(({ pid, line }) => (line === '' || parents.has(pid) ? [] : [line]))
+}
+
 /**
  * Ends every process that carries the mark, SIGTERM first.
  *

@@ -111,6 +111,18 @@ describe.skipIf(!hasCodex)('the manager on the real codex', () => {
     expect(existsSync(target)).toBe(false)
   })
 
+  test('a command that it leaves running ends with the turn, and the answer names it', async () => {
+    const { id } = say('!leave sleep 300\n!reply started it')
+    await until(() => answersTo(id).length === 2, 'the answer and what ended')
+    expect(answersTo(id)[0]?.content).toContain('started it')
+    expect(answersTo(id)[1]?.content).toContain('Ended with the turn, since nothing of a turn outlives it: sleep 300')
+    const [kept] = await p.db.sql<{ body: string }[]>`
+      select t.body from collab.observations o join collab.texts t on t.digest = o.payload ->> 'command'
+      where o.kind = 'ended-with-turn'`
+    expect(kept?.body).toBe('sleep 300')
+    expect(gateway.log()).not.toContain('sleep 300')
+  })
+
   test('its tools are those of the gateway, under a token of its own', async () => {
     expect(await answer('!tool inbox_read {}')).toMatch(/accepted|requests|items/u)
     expect(must(bench.mock.requests.at(-1), 'a request').tools).toContain('mcp__lark_manager.report_result')

@@ -40,7 +40,7 @@ function said(words: unknown): unknown {
 
 /** Where Chinese may stand: files of words, and those that read what others write. */
 const wordFiles =
-  /(?:^render\/text\/|[-/]words\.ts$|\/problem(?:-titles)?\.ts$|^runtime\/rehearsal\/|^render\/html\/(?:terms|bits)\.tsx?$)/
+  /(?:^render\/text\/|[-/]words\.ts$|\/problem(?:-titles)?\.ts$|^runtime\/rehearsal\/|^render\/html\/(?:(?:detail-)?terms|bits)\.tsx?$)/
 const readers = new Set([
   'bot/egress/codes.ts',
   'bot/ingress/content/post.ts',

@@ -104,6 +104,7 @@ const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { 
   'turn-failed': reasons.map((reason) => ({ kind: 'turn-failed', reason, requestId: 'r-17' })),
   'runtime-unavailable': [{ kind: 'runtime-unavailable', detail: 'codex is not signed in' }],
   'not-confined': [{ kind: 'not-confined', detail: 'bubblewrap is not installed' }],
+  'ended-with-turn': [{ kind: 'ended-with-turn', commands: ['sleep 300', 'npm run dev'] }],
   'refused-by-host': [
     {
       kind: 'refused-by-host',

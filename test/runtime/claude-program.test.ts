@@ -170,11 +170,14 @@ describe.skipIf(!hasClaude)('claude', { timeout: 60_000 }, () => {
     expect(isGone(pidIn('running'))).toBe(true)
   })
 
-  test('a command that was left to run ends with its turn', async () => {
+  test('a command that was left to run ends with its turn, and is named', async () => {
     const session = await opened(make(), workspace.path)
-    expect(await final(session, '!run nohup tail -f /dev/null > /dev/null 2>&1 & echo $! > running; echo left')).toBe(
-      'ran: left',
-    )
+    const leaving = '!run nohup tail -f /dev/null > /dev/null 2>&1 & echo $! > running; echo left'
+    const { events, ended } = await allowing(session, leaving).ran
+    expect(ended).toMatchObject({ ended: 'completed', final: 'ran: left' })
+    expect(events.filter(({ kind }) => kind === 'ended-with-turn')).toEqual([
+      { kind: 'ended-with-turn', tool: 'Bash', command: 'tail -f /dev/null' },
+    ])
     expect(isGone(pidIn('running'))).toBe(true)
   })
 

@@ -230,8 +230,10 @@ describe.skipIf(!hasCodex)('a turn of the real codex', () => {
 
     test('what a turn leaves running ends with it', async () => {
       const session = await open()
-      const { ended } = await collect(session.turn(inputOf('!leave sleep 300\n!reply done'), never))
+      const { ended, events } = await collect(session.turn(inputOf('!leave sleep 300\n!reply done'), never))
       expect(ended).toMatchObject({ ended: 'completed' })
+      const left = events.filter(({ kind }) => kind === 'ended-with-turn')
+      expect(left).toEqual([{ kind: 'ended-with-turn', tool: 'exec_command', command: 'sleep 300' }])
       expect(commandsOf(must(bench.pids().at(-1), 'codex'))).toEqual([])
     })
   })

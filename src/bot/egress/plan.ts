@@ -88,7 +88,13 @@ export async function planParts(content: Outgoing, parts: PlanParts): Promise<re
       files.push(renderNotice({ kind: 'file-not-sent', fileName, reason, page }, content.language))
     }
   }
+  const { endedWithTurn = [] } = content
+  const ended =
+    endedWithTurn.length === 0
+      ? []
+      : [renderNotice({ kind: 'ended-with-turn', commands: endedWithTurn }, content.language)]
   const said = [
+    ...ended,
     ...limited(operations, OPERATIONS_BYTES, moreOperations[content.language]),
     ...limited(files, FILES_BYTES, moreFiles[content.language]),
   ]

@@ -59,8 +59,9 @@ function told(
   return { seq: fact.seq, at: fact.at, turn: fact.turn, operation: textOf(fact.operation) }
 }
 
-/** The digests of the operations that a reader of these facts wants to see. */
+/** The digests of the operations and commands that a reader of these facts wants to see. */
 export function operationsIn(fact: Observation): readonly TextDigest[] {
   if (fact.kind === 'approval-refused' || fact.kind === 'approval-settled') return [fact.operation]
+  if (fact.kind === 'ended-with-turn') return [fact.command]
   return fact.kind === 'refused-by-host' && fact.operation !== null ? [fact.operation] : []
 }

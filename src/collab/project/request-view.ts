@@ -1,12 +1,13 @@
 import type { CauseKind, DeliveryOutcome, PartState } from '../delivery.js'
 import { evolve, unopened, type AskState, type ExchangeState } from '../exchange-state.js'
-import type { AskJudgment, Candidate, Observation, TurnEnding, Verdict, WorkReceipt } from '../observation.js'
+import type { AskJudgment, Candidate, Observation, Verdict, WorkReceipt } from '../observation.js'
 import type { OutgoingFile } from '../channel.js'
 import type { ActorRef, Instant, RequestId, ReturnRef } from '../refs.js'
 import type { Intent } from '../request.js'
 import { axesOf, stateOf, type Axes } from './axes.js'
 import { cancellationOf, type Cancellation } from './cancellation.js'
 import { briefsOf, type BriefView } from './continuity.js'
+import { turnsOf, type TurnTimes, type TurnView } from './turns.js'
 import { refusalsOf, type RefusalView } from './refusals.js'
 import { nextStep, type NextStep } from './obligations.js'
 
@@ -52,7 +53,7 @@ export interface RequestView {
     readonly target: string
     readonly effectful: boolean
     readonly released: string | null
-    readonly turns: readonly { readonly id: string; readonly presentedAt: number; readonly ending: TurnEnding | null }[]
+    readonly turns: readonly TurnView[]
   }[]
   readonly observations: readonly {
     readonly seq: number
@@ -108,6 +109,7 @@ export function requestView(
   deliveries: readonly DeliveryView[],
   textOf: (digest: string) => string | null,
   wakeAt: Instant | null,
+  times: readonly TurnTimes[] = [],
 ): RequestView | null {
   const request = state.request
   if (request === null) return null
@@ -139,9 +141,7 @@ export function requestView(
       target: attempt.target,
       effectful: attempt.effectful,
       released: attempt.released,
-      turns: [...state.turns.values()]
-        .filter((turn) => turn.attempt === attempt.id)
-        .map((turn) => ({ id: turn.id, presentedAt: turn.presentedAt, ending: turn.ending })),
+      turns: turnsOf(state, attempt.id, facts, times, textOf),
     })),
     observations: facts.map((fact) => ({
       seq: fact.seq,

@@ -19,6 +19,8 @@ export interface AnswerNote {
   readonly refusedByHost?: readonly HostRefusal[]
   /** Files of the agent that were not taken. */
   readonly leftOut?: readonly LeftOutFile[]
+  /** Commands that the turn left running and that ended with it. */
+  readonly endedWithTurn?: readonly string[]
   readonly bearing: Bearing | null
   readonly at: number
 }
@@ -57,6 +59,9 @@ export function returningResult(
       ...(note.refusedByHost === undefined || note.refusedByHost.length === 0
         ? {}
         : { refusedByHost: note.refusedByHost }),
+      ...(note.endedWithTurn === undefined || note.endedWithTurn.length === 0
+        ? {}
+        : { endedWithTurn: note.endedWithTurn }),
       ...(note.leftOut === undefined || note.leftOut.length === 0 ? {} : { leftOut: note.leftOut }),
       reportName: `${note.language === 'zh' ? '回答' : 'answer'}-${request.id.slice(-8)}`,
       language: note.language,

@@ -7,6 +7,7 @@ import { detailText } from './detail-terms.js'
 import { Layout, type Shell } from './layout.js'
 import { listWords } from './list-words.js'
 import { Prose } from './prose.js'
+import { Turns } from './turns.js'
 import type { PlaceKind } from './request-list.js'
 import { Refusals } from './refusals.js'
 import { requestWords } from './request-words.js'
@@ -92,6 +93,7 @@ export function RequestPage(props: RequestPageProps) {
       <Briefs briefs={view.briefs} shell={shell} now={now} />
       <Work view={view} shell={shell} />
       {view.cancellation?.stands === 'acknowledged' ? null : <Change {...props} />}
+      <Turns view={view} shell={shell} now={now} />
       <h2>{words.timeline}</h2>
       <Timeline view={view} shell={shell} now={now} />
       <Details view={view} shell={shell} />

@@ -46,6 +46,12 @@ export interface RequestWords {
   readonly replaced: string
   readonly work: string
   readonly notDone: string
+  readonly turns: string
+  readonly accepted: string
+  readonly started: string
+  readonly firstAnswer: string
+  readonly completed: string
+  readonly endedWith: string
   readonly erased: string
 }
 
@@ -96,6 +102,12 @@ export const requestWords: Readonly<Record<Language, RequestWords>> = {
     replaced: 'A later answer has replaced it.',
     work: 'What it changed in the work of its goal',
     notDone: 'What was not done, and whose refusal it was',
+    turns: 'Turns',
+    accepted: 'Accepted',
+    started: 'Turn started',
+    firstAnswer: 'First answer',
+    completed: 'Completed',
+    endedWith: 'Ended with it:',
     erased: '(text erased)',
   },
   zh: {
@@ -144,6 +156,12 @@ export const requestWords: Readonly<Record<Language, RequestWords>> = {
     replaced: '已被之后的答复取代。',
     work: '对所属目标的工作所做的变更',
     notDone: '没有执行的操作，以及由谁拒绝',
+    turns: '各轮处理',
+    accepted: '受理',
+    started: '本轮开始',
+    firstAnswer: '开始作答',
+    completed: '结束',
+    endedWith: '随之结束的命令：',
     erased: '（文字已清除）',
   },
 }

@@ -172,6 +172,7 @@ export const factTerms: Terms<Observation['kind']> = {
   'approval-settled': calm('The permission was decided', '许可请求已有结果'),
   'approval-refused': warn('An act without a grant was refused', '拒绝了一项未获授权的操作'),
   'refused-by-host': warn('The agent’s host refused an operation', '智能体所在的主机拒绝了一项操作'),
+  'ended-with-turn': calm('A command that was left running was ended', '结束了一个遗留的命令'),
   'result-committed': good('Answer saved', '答复已保存'),
   'result-withheld': warn('Kept back: its question was withdrawn', '已保留：原消息已撤回'),
   'withheld-settled': calm('The owner decided about the answer kept back', '主人已决定如何处理保留的答复'),

@@ -31,6 +31,8 @@ export const en: Catalogue = {
     `I cannot start this here: what is asked where others can read must run confined to its own workspace, and this host cannot do that: ${detail}. Your message is kept and starts by itself as soon as this is mended. In the direct chat with its owner it runs as usual.`,
   'agent-asked-permission': ({ operation }) =>
     `The agent asked to do this, and no permission covers it, so it was not done. Nobody refused it: nobody could be asked, or nobody answered in time. Whoever still wants it asks for it and allows it on the card that comes: ${operation}`,
+  'ended-with-turn': ({ commands }) =>
+    `Ended with the turn, since nothing of a turn outlives it: ${commands.map(beginning).join('; ')}`,
   'refused-by-host': (notice) => hostRefusalText(notice, 'en'),
   ...permissionEn,
   'cancel-asked': ({ waitsFor }) => cancellationText({ stands: 'asked', waitsFor, happened: [] }, 'en'),

@@ -27,6 +27,8 @@ export const zh: Catalogue = {
     `这里还不能开始：在别人也能看到的地方提出的请求，只能在隔离的工作目录里运行，而这台主机做不到：${detail}。你的消息已保存，修好后会自动开始。在所有者的单聊里可以照常运行。`,
   'agent-asked-permission': ({ operation }) =>
     `智能体请求了以下操作，但没有相应的许可，因此没有执行。这并非有人拒绝，而是无人可问或无人及时答复。如需执行，请再次提出，并在随后的卡片上允许：${operation}`,
+  'ended-with-turn': ({ commands }) =>
+    `以下命令已随本轮一并结束（任何命令都不会在本轮之后继续运行）：${commands.map(beginning).join('；')}`,
   'refused-by-host': (notice) => hostRefusalText(notice, 'zh'),
   ...permissionZh,
   'cancel-asked': ({ waitsFor }) => cancellationText({ stands: 'asked', waitsFor, happened: [] }, 'zh'),

@@ -1,7 +1,7 @@
 import type { QuiesceProof } from '../../collab/ports.js'
 import { errorLabel } from '../../lib/log.js'
 import { scrub } from '../scrub.js'
-import { endMarked } from '../marked.js'
+import { commandsOf, endMarked, markedProcesses } from '../marked.js'
 import { ProcessGroup } from '../process-group.js'
 import { within } from '../wait.js'
 import { Input } from './input.js'
@@ -105,10 +105,12 @@ export class ClaudeProcess {
   }
 
   /** Ends commands that are still there at the end of a turn; the program itself stays. */
-  async endCommands(): Promise<boolean> {
-    const { gone, count } = await endMarked(this.of.mark, this.#group?.pid ?? null, COMMAND_TERM_MS)
+  async endCommands(): Promise<{ readonly gone: boolean; readonly commands: readonly string[] }> {
+    const apart = this.#group?.pid ?? null
+    const commands = await commandsOf(await markedProcesses(this.of.mark, apart))
+    const { gone, count } = await endMarked(this.of.mark, apart, COMMAND_TERM_MS)
     if (count > 0) this.settings.logger.info('commands that outlived their turn were ended', { count })
-    return gone
+    return { gone, commands }
   }
 
   /** Ends the process and everything that it started. */

@@ -12,6 +12,7 @@ import type { TurnId } from '../../collab/refs.js'
 import { errorLabel } from '../../lib/log.js'
 import { filesOfAnswer } from '../answer-files.js'
 import { failed, interrupted } from '../event-queue.js'
+import { readableOperation } from '../operation.js'
 import { aborted, within } from '../wait.js'
 import { connect, type Connected, type Place } from './connect.js'
 import { messageIdOf, userMessage } from './input.js'
@@ -105,17 +106,25 @@ export class ClaudeLane {
       const outcome = await Promise.race([turn.concluded, link.process.ended, aborted(turn.halting)])
       if (outcome !== undefined && turn.halted === null) {
         if (!('kind' in outcome)) return failed(outcome.because, outcome.detail)
-        if (turn.mayHaveLeft) await link.process.endCommands()
+        if (turn.mayHaveLeft) await this.#endCommands(turn, link)
         return await this.#withFiles(turn, outcome)
       }
       const quiet = within(this.settings.cancelMs, Promise.race([turn.concluded, link.process.ended]), 'late' as const)
       void link.process.interrupt()
       // What does not end its turn is ended itself, with everything it started; so is what could begin another one.
       const late = (await quiet) === 'late' || turn.owesAnswer
-      if (late || (turn.mayHaveLeft && !(await link.process.endCommands()))) this.#proof = await this.#end(link)
+      if (late || (turn.mayHaveLeft && !(await link.process.endCommands()).gone)) this.#proof = await this.#end(link)
       return turn.halted ?? interrupted
     } finally {
       stopListening()
+    }
+  }
+
+  /** Nothing of a turn outlives it, and what was ended is named. */
+  async #endCommands(turn: ClaudeTurn, link: Connected): Promise<void> {
+    const { commands } = await link.process.endCommands()
+    for (const command of commands) {
+      turn.events.push({ kind: 'ended-with-turn', tool: 'Bash', command: readableOperation([command]) })
     }
   }
 

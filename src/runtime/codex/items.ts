@@ -69,4 +69,11 @@ export function operationOf(method: string, params: Fields, item: Fields): strin
   }
 }
 
+/** A command of codex as it was given, without the shell that codex wraps it into. */
+export function commandOf(item: Fields): string {
+  const [only, ...more] = list(item['commandActions'])
+  const given = more.length === 0 ? text(fields(only)['command']) : null
+  return shown([given ?? text(item['command']) ?? 'a command that codex does not name'])
+}
+
 const place = (cwd: string | null): readonly string[] => (cwd === null ? [] : [`in ${cwd}`])

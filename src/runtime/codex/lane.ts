@@ -111,7 +111,9 @@ export class CodexLane {
       this.#full = isFull(outcome)
       if (outcome === null || turn.halted !== null) return turn.halted ?? interrupted
       if (!('ended' in outcome)) return failed(outcome.because, outcome.detail)
+      const left = turn.running
       await this.#endCommands(peer, turn)
+      for (const command of left) turn.events.push({ kind: 'ended-with-turn', tool: 'exec_command', command })
       const lines = await writtenSince(this.#link.path, written)
       for (const refusal of refusalsIn(lines, turn.items, modeOf(this.place.profile, this.deps))) {
         turn.events.push({ kind: 'refused-by-host', ...refusal })

@@ -1,7 +1,7 @@
 import type { TurnEnded, TurnInput, Verdict } from '../../collab/ports.js'
 import { EventQueue, failed, interrupted } from '../event-queue.js'
 import { failureOf } from './failure.js'
-import { activityOf, operationOf, type Activity } from './items.js'
+import { activityOf, commandOf, operationOf, type Activity } from './items.js'
 import type { CodexDeps } from './options.js'
 import { type Listener, RpcError } from './peer.js'
 import { count, fields, text, type Fields } from './read.js'
@@ -139,6 +139,11 @@ export class CodexTurn implements Listener {
     if (this.hostTurn === null || said['turnId'] !== this.hostTurn) return
     this.#count(method, fields(said['item']))
     if (this.halted === null) this.#heard(method, said)
+  }
+
+  /** Commands of this turn that still run, as they were given. */
+  get running(): readonly string[] {
+    return [...this.#commands].map((id) => commandOf(this.#items.get(id) ?? {}))
   }
 
   /** Commands of this turn that still run. */

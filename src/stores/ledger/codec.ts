@@ -163,6 +163,7 @@ const codecs = {
     tool: text,
     operation: text.nullable(),
   }),
+  'ended-with-turn': z.object({ turn: text, tool: text, command: text }),
   'result-committed': z.object({ turn: text.nullable(), result }),
   'result-withheld': z.object({ result: text }),
   'withheld-settled': z.object({ result: text, as: z.enum(['shown', 'dropped']) }),

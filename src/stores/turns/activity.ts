@@ -16,6 +16,11 @@ export async function noteActivity(
     values (${seen.turn}, ${seen.ordinal}, ${seen.request}, ${seen.activity}, ${seen.at}) on conflict do nothing`
 }
 
+/** The runtime of a turn has begun to write its answer; the first time counts. */
+export async function noteFirstAnswer(sql: SqlLike, turn: string, at: number): Promise<void> {
+  await sql`update collab.turns set first_answer_at = ${at} where id = ${turn} and first_answer_at is null`
+}
+
 /** What was seen of a turn, in its order. */
 export async function activityOf(
   sql: SqlLike,

@@ -16,6 +16,8 @@ export const turns = collab.table(
     holder: text().notNull(),
     fence: integer().notNull(),
     startedAt: instant('started_at').notNull(),
+    /** When the runtime was first seen to write its answer. */
+    firstAnswerAt: instant('first_answer_at'),
     endedAt: instant('ended_at'),
     ended: text(),
     because: text(),

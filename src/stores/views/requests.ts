@@ -1,6 +1,7 @@
 import type { Observation } from '../../collab/observation.js'
 import { operationsIn } from '../../collab/project/refusals.js'
 import { requestView, type RequestView } from '../../collab/project/request-view.js'
+import type { TurnTimes } from '../../collab/project/turns.js'
 import type { Instant, RequestId } from '../../collab/refs.js'
 import type { Db } from '../db.js'
 import { factsOfMany, fold } from '../ledger/read.js'
@@ -124,18 +125,21 @@ export async function findRequest(sql: Db['sql'], id: string): Promise<RequestVi
   return view ?? null
 }
 
-/** Composes the views of some requests, in the given order: four reads however many they are. */
+/** Composes the views of some requests, in the given order: five reads however many they are. */
 export async function findRequests(
   sql: Db['sql'],
   ids: readonly string[],
   bodies: RequestFilter['bodies'],
 ): Promise<readonly RequestView[]> {
   if (ids.length === 0) return []
-  const [facts, deliveries, wakes] = await Promise.all([
+  const [facts, deliveries, wakes, times] = await Promise.all([
     factsOfMany(sql, ids),
     deliveriesOfMany(sql, ids),
     sql<{ request: string; nextWake: number | null }[]>`
       select request, next_wake as "nextWake" from collab.request_heads where request in ${sql([...ids])}`,
+    sql<(TurnTimes & { request: string })[]>`
+      select id, request, started_at as "acceptedAt", first_answer_at as "firstAnswerAt", ended_at as "endedAt"
+      from collab.turns where request in ${sql([...ids])}`,
   ])
   const texts = await textsFor(sql, facts, bodies)
   return ids.flatMap((id) => {
@@ -155,6 +159,7 @@ export async function findRequests(
       deliveries.get(id) ?? [],
       textOf,
       wake === null ? null : (wake as Instant),
+      times.filter((row) => row.request === id),
     )
     return view === null ? [] : [view]
   })

@@ -66,6 +66,16 @@ const Ending = z.strictObject({
   because: z.string().optional(),
 })
 
+const Turn = z.strictObject({
+  id,
+  acceptedAt: instant.nullable().openapi({ description: 'Journalled, before the runtime was called' }),
+  presentedAt: instant.openapi({ description: 'The runtime said that it began' }),
+  firstAnswerAt: instant.nullable().openapi({ description: 'First seen to write its answer' }),
+  completedAt: instant.nullable(),
+  ending: Ending.nullable(),
+  endedWith: z.array(z.string().nullable()).openapi({ description: 'Commands that ended with it' }),
+})
+
 const Happened = z.discriminatedUnion('what', [
   z.strictObject({ what: z.literal('answered') }),
   z.strictObject({ what: z.literal('effect'), effectKind: z.string(), target: z.string() }),
@@ -136,7 +146,7 @@ export const Request = z
         target: z.string(),
         effectful: z.boolean(),
         released: z.string().nullable(),
-        turns: z.array(z.strictObject({ id, presentedAt: instant, ending: Ending.nullable() })),
+        turns: z.array(Turn),
       }),
     ),
     observations: z.array(

@@ -28,3 +28,29 @@ export function decideNoteHostRefusal(state: ExchangeState, command: NoteHostRef
   const base = { request: command.requestId, revision: turn.revision, attempt: turn.attempt, actor, at }
   return accept({ ...base, kind: 'refused-by-host', turn: turn.id, by, rule, tool, operation })
 }
+
+export interface NoteEndedWithTurn {
+  readonly kind: 'note-ended-with-turn'
+  readonly eventId: EventId
+  readonly requestId: RequestId
+  readonly at: Instant
+  readonly turn: TurnId
+  readonly tool: string
+  readonly command: TextDigest
+}
+
+/**
+ * A command that the turn had left running was ended with it.
+ *
+ * @returns accepted with `ended-with-turn`, or rejected with `request-unreadable` | `turn-not-running`
+ * @source RFC §5.7.3 (nothing of an executor acts on unseen)
+ */
+export function decideNoteEndedWithTurn(state: ExchangeState, command: NoteEndedWithTurn): Decision {
+  const turn = state.turns.get(command.turn)
+  if (state.unreadable) return reject({ reason: 'request-unreadable' })
+  if (turn === undefined || turn.ending !== null) return reject({ reason: 'turn-not-running' })
+  const { tool, at } = command
+  const base = { request: command.requestId, revision: turn.revision, attempt: turn.attempt, at }
+  const actor = { kind: 'host' } as const
+  return accept({ ...base, actor, kind: 'ended-with-turn', turn: turn.id, tool, command: command.command })
+}

@@ -1,4 +1,4 @@
-import { decideNoteHostRefusal } from '../collab/decide/host-refusal.js'
+import { decideNoteEndedWithTurn, decideNoteHostRefusal } from '../collab/decide/host-acts.js'
 import { NAME_LENGTH, type HostRefusal } from '../collab/host-refusal.js'
 import type { AgentId, Instant, TextDigest, TurnId } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
@@ -12,28 +12,33 @@ import { scopeOf } from './open.js'
 /** Of one turn; an agent that runs against a wall again and again says nothing new with it. */
 const KEPT = 50
 
-/** What the host of one turn refused. */
-export interface HostRefusals {
-  heard(refusal: HostRefusal): Promise<void>
-  readonly all: readonly HostRefusal[]
+/** What the host of one turn did by itself. */
+export interface HostActs {
+  refused(refusal: HostRefusal): Promise<void>
+  /** It ended a command that the turn had left running. */
+  ended(left: { readonly tool: string; readonly command: string }): Promise<void>
+  readonly refusedByHost: readonly HostRefusal[]
+  readonly endedWithTurn: readonly string[]
 }
 
 /**
- * Keeps what the agent's host refused by itself: a fact with its operation, and a line of the audit that names rule and
- * tool and not what it was called with. No permission of the owner is missing, and none would help.
+ * Keeps what the agent's host did by itself: of each refusal a fact with its operation, and a line of the audit that
+ * names rule and tool and not what it was called with. No permission of the owner is missing, and none would help.
  *
- * @source RFC §5.3 — A2
+ * @source RFC §5.3, §5.7.3 — A2
  */
-export function hostRefusalsOf(
+export function hostActsOf(
   x: Exchange,
   run: { readonly request: WorkRequest; readonly agent: AgentId },
   turn: TurnId,
-): HostRefusals {
+): HostActs {
   const all: HostRefusal[] = []
+  const left: string[] = []
   const { request, agent } = run
   return {
-    all,
-    async heard(said) {
+    refusedByHost: all,
+    endedWithTurn: left,
+    async refused(said) {
       if (all.length >= KEPT) return
       const rule = said.rule.slice(0, NAME_LENGTH)
       const tool = said.tool.slice(0, NAME_LENGTH)
@@ -65,6 +70,26 @@ export function hostRefusalsOf(
       const id = uuidFrom('refused-by-host', turn, n)
       const act = `refused by the ${said.by} of the runtime (${rule}): ${tool}`
       await writeAudit(x.db.sql, { id, at: now, who: agent, act, subject: turn })
+    },
+    async ended({ tool, command }) {
+      if (left.length >= KEPT) return
+      const n = left.push(command)
+      const digest = digestOfText(command)
+      const accessScope = scopeOf(request.conversation)
+      await decideAndCommit(
+        x,
+        {
+          kind: 'note-ended-with-turn',
+          eventId: eventIdOf('ended-with-turn', turn, n),
+          requestId: request.id,
+          at: x.clock.now() as Instant,
+          turn,
+          tool: tool.slice(0, NAME_LENGTH),
+          command: digest,
+        } as const,
+        decideNoteEndedWithTurn,
+        () => ({ texts: [{ digest, accessScope, body: command }] }),
+      )
     },
   }
 }
