@@ -50,6 +50,7 @@ function lookForPrograms() {
     [['redis-server', 'valkey-server'], 'tests of the queue on Redis', 'redis-server'],
     [['chromium', 'chromium-browser', 'google-chrome'], 'tests in a browser', 'chromium'],
     [['git'], 'tests on a real repository', 'git'],
+    [['bwrap'], 'tests of confined agent processes', 'bubblewrap'],
   ]
   for (const [names, what, debian] of needed) {
     if (names.some(onPath)) continue

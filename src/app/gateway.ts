@@ -1,6 +1,7 @@
 import { serve } from '@hono/node-server'
 import type { Server } from 'node:http'
 import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import type { Bot } from '../bot/bot.js'
 import type { Channel } from '../collab/channel.js'
 import type { BotId } from '../collab/refs.js'
@@ -13,6 +14,7 @@ import { openQueues } from '../queue/queues.js'
 import { startSweeper } from '../queue/sweeper.js'
 import { startWorkers, type Workers } from '../queue/workers.js'
 import type { HostedRuntime } from '../runtime/hosted.js'
+import { createConfiner } from '../runtime/confine/confiner.js'
 import { createRuntime, type RuntimeChoice } from '../runtime/registry.js'
 import { withLimits } from '../runtime/limits.js'
 import { chooseOnce } from '../stores/installation/installation.js'
@@ -118,7 +120,12 @@ async function build(
   // An agent that speaks MCP on stdio only starts this very program as its bridge.
   const bridge = { command: process.execPath, args: [...process.execArgv, process.argv[1] ?? ''] }
   const { codex, claude } = config
-  const runtimeDeps = { logger: log, newId, clock: systemClock, env: env.forAgents, bridge, codex, claude }
+  const confiner = createConfiner({
+    searchPath: env.searchPath,
+    dataDir: resolve(config.dataDir),
+    home: env.forAgents['HOME'] ?? null,
+  })
+  const runtimeDeps = { logger: log, newId, clock: systemClock, env: env.forAgents, bridge, confiner, codex, claude }
   const openRuntime = (choice: RuntimeChoice): HostedRuntime =>
     withLimits(createRuntime(choice, runtimeDeps), {
       silenceMs: config.numbers.turnSilenceMs,

@@ -6,6 +6,7 @@ import type { Bridge } from './acp/options.js'
 import { createClaudeRuntime } from './claude/adapter.js'
 import type { ClaudeSettings } from './claude/options.js'
 import { createCodexRuntime } from './codex/adapter.js'
+import type { Confiner } from './confine/confiner.js'
 import type { CodexSettings } from './codex/options.js'
 import type { HostedRuntime } from './hosted.js'
 import { createRehearsalRuntime } from './rehearsal/adapter.js'
@@ -38,6 +39,8 @@ export interface RuntimeDeps {
   readonly env: Readonly<Record<string, string>>
   /** Our own command line, for agents that speak MCP on stdio only. */
   readonly bridge?: Bridge
+  /** What confines whole agent processes; absent: nothing does, and what needs it is refused. */
+  readonly confiner?: Confiner | null
   /** Only `codex` reads it. */
   readonly codex: CodexSettings
   /** Only `claude` reads it. */

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { must } from '../../src/lib/assert.js'
@@ -26,7 +26,15 @@ let p: Platform
 let gateway: GatewayProcess
 const o = office(() => ({ ...p, url: gateway.url }))
 const said = new Map<string, WorldMessage>()
-const file = (name: string) => join(p.dataDir, name)
+/** What an agent in a group can see of this machine is its own workspace. */
+const workspaces = (): readonly string[] => {
+  const root = join(p.dataDir, 'workspaces')
+  return existsSync(root) ? readdirSync(root).map((name) => join(root, name)) : []
+}
+const marked = (name: string): boolean => workspaces().some((folder) => existsSync(join(folder, name)))
+const mark = (name: string): void => {
+  for (const folder of workspaces()) if (statSync(folder).isDirectory()) writeFileSync(join(folder, name), '')
+}
 const shown = (message: WorldMessage, mark: string) =>
   p.answers(message.chatId).filter(({ content }) => content.includes(mark))
 const workerDone = async (message: WorldMessage) => {
@@ -50,7 +58,7 @@ const moments: readonly Moment[] = [
     mark: 'mark-two',
     faults: answering('mark-two', { kind: 'hang' }),
     meanwhile: ['mark taking-up', 'await manager-free'],
-    reached: () => existsSync(file('taking-up')),
+    reached: () => marked('taking-up'),
   },
   {
     when: 'while the answer is sent and nothing has arrived',
@@ -67,10 +75,9 @@ const moments: readonly Moment[] = [
 ]
 
 const textOf = ({ mark, after = '', meanwhile = [] }: Moment): string => {
-  const path = (line: string) => line.replace(/(await|mark) (?=\S)/, `$1 ${p.dataDir}/`)
-  const question = ['!assess accepted $origins', '!report $origins', path(after)].join('\n')
+  const question = ['!assess accepted $origins', '!report $origins', after].join('\n')
   const [hand = '', ...back] = handingOn({ to: 'worker', question }).split('\n')
-  return [`Please look (${mark}).`, hand, ...meanwhile.map((line) => `!if returned ${path(line)}`), ...back].join('\n')
+  return [`Please look (${mark}).`, hand, ...meanwhile.map((line) => `!if returned ${line}`), ...back].join('\n')
 }
 
 beforeAll(async () => {
@@ -106,8 +113,8 @@ beforeAll(async () => {
     const { chatId } = must(said.get(mark), mark)
     faults.add({ api: 'message.reply', when: { chatId, contains: mark }, do: { kind: 'reset-before' }, times: 2 })
   }
-  writeFileSync(file('worker-free'), '')
-  writeFileSync(file('manager-free'), '')
+  mark('worker-free')
+  mark('manager-free')
   await gateway.start()
 }, 180_000)
 afterAll(async () => {

@@ -5,6 +5,7 @@
  * Flags: `--no-resume` `--load` `--banner` `--garbage-at-start` `--exit-at-start` `--mute` `--auth` `--steps-aside`
  * `--stdio-tools` (it does not say that it can reach tools over HTTP)
  *
+ * `!run command` runs it in a shell and answers with what it printed.
  * `!tool name {json}` calls a tool of the gateway and answers with what it said; `!unannounced` does so
  * without a word to the client before. `!assess judgment reason` and
  * `!report text` do so for every ask that it knows. See scripted-tools.ts for the names that may stand in the JSON.
@@ -13,7 +14,8 @@
  * `!await path` works on until one is there; `!haunt path name {json}` calls a tool when one is, long after its
  * turn.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -92,7 +94,8 @@ function serve(): void {
     }))
     .onRequest('session/new', ({ params }) => {
       if (flags.has('--auth')) throw RequestError.authRequired()
-      const sessionId = `s${process.pid}-${++sessions}`
+      // Confined, its number is small and another one has it, too.
+      const sessionId = `s${process.pid}-${++sessions}-${randomUUID().slice(0, 8)}`
       writeTurns(sessionId, params.cwd, 0)
       begin(sessionId, params.cwd, params.mcpServers)
       return { sessionId, configOptions }
@@ -175,6 +178,12 @@ async function act(scene: Scene, prompt: string): Promise<PromptResponse> {
       case 'env':
         await say(client, session, Object.keys(process.env).sort().join(' '))
         break
+      case 'run': {
+        // As the shell of a real agent does it, in its workspace.
+        const { stdout, stderr } = spawnSync('/bin/sh', ['-c', argument], { cwd: scene.cwd, encoding: 'utf8' })
+        await say(client, session, `${stdout}${stderr}`)
+        break
+      }
       case 'blocks':
         await say(client, session, scene.kinds)
         break

@@ -1,4 +1,5 @@
 import { SECOND, MINUTE } from '../../lib/time.js'
+import { confinementCheck, readiness } from '../confine/confiner.js'
 import type { HostedRuntime } from '../hosted.js'
 import { createLanes } from '../lanes.js'
 import { markOf } from '../marked.js'
@@ -23,6 +24,7 @@ export function createAcpRuntime(options: AcpOptions): HostedRuntime {
     openMs: options.openMs ?? MINUTE,
     idleMs: options.idleMs ?? 10 * MINUTE,
     bridge: options.bridge ?? null,
+    confiner: options.confiner ?? null,
   }
   const find = (): ReturnType<typeof findCommand> =>
     findCommand(settings.command, settings.env['PATH'], settings.commandName)
@@ -30,8 +32,13 @@ export function createAcpRuntime(options: AcpOptions): HostedRuntime {
   const sessions = createLanes<AcpLane>('acp', async (spec, resume, signal, closed) => {
     const command = find()
     if (!command.found) return { because: 'unavailable', detail: command.detail }
-    const mark = markOf('acp', spec.workspace, spec.lane)
-    const place = { workspace: spec.workspace, mark, tools: spec.tools ?? null }
+    const { workspace, profile } = spec
+    if (profile.kind !== 'owner') {
+      const can = await readiness(settings.confiner)
+      if (!can.ready) return { notConfined: `${can.detail}; ${can.mend}` }
+    }
+    const mark = markOf('acp', workspace, spec.lane)
+    const place = { workspace, profile, mark, tools: spec.tools ?? null }
     const link = await connect(command, place, resume, signal, settings)
     if ('because' in link) return link
     const lane: AcpLane = new AcpLane(link, command, place, settings, () => closed(lane))
@@ -45,6 +52,7 @@ export function createAcpRuntime(options: AcpOptions): HostedRuntime {
       const command = find()
       return command.found ? { available: true } : { available: false, detail: command.detail }
     },
+    checks: async () => [await confinementCheck('acp restricted sessions', settings.confiner)],
     ...sessions,
   }
 }

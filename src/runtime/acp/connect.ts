@@ -1,10 +1,14 @@
 import { RequestError, type NewSessionRequest, type SessionConfigOption } from '@agentclientprotocol/sdk'
+import type { SessionProfile } from '../../collab/audience.js'
 import type { SessionSpec } from '../../collab/ports.js'
+import { must } from '../../lib/assert.js'
+import { errorLabel } from '../../lib/log.js'
+import { confinedEnv } from '../confine/confiner.js'
 import { within } from '../wait.js'
 import type { FoundCommand } from './command-line.js'
 import type { AcpSettings } from './options.js'
 import { endMarked } from '../marked.js'
-import { AcpPeer } from './peer.js'
+import { AcpPeer, type Start } from './peer.js'
 import { scrub } from '../scrub.js'
 import { toolServers } from './tools.js'
 import type { Trouble } from '../trouble.js'
@@ -15,6 +19,7 @@ const AUTH_REQUIRED = -32000
 /** What a session is opened with, each time a process begins. */
 export interface Place {
   readonly workspace: string
+  readonly profile: SessionProfile
   /** What every process of this session carries (`markOf`). */
   readonly mark: string
   readonly tools: NonNullable<SessionSpec['tools']> | null
@@ -46,7 +51,13 @@ export async function connect(
   if (!left.gone) {
     return { because: 'unavailable', detail: 'a process of an earlier run of this session could not be ended' }
   }
-  const peer = new AcpPeer(command, place.workspace, place.mark, settings)
+  let peer: AcpPeer
+  try {
+    peer = new AcpPeer(await startOf(command, place, settings), place.workspace, place.mark, settings)
+  } catch (error) {
+    settings.logger.error('a private home for an agent could not be made', { error: errorLabel(error) })
+    return { because: 'unavailable', detail: 'the private home of the agent below DATA_DIR cannot be written' }
+  }
   let onAbort = (): void => {}
   const stopped = new Promise<Trouble>((resolve) => {
     onAbort = () => resolve({ because: 'unavailable', detail: 'opening the session was stopped' })
@@ -65,6 +76,20 @@ export async function connect(
     await peer.end()
   } else settings.logger.info(outcome.resumed ? 'an agent session goes on' : 'an agent session is new', { ms })
   return outcome
+}
+
+/** How the agent is started: as it is, or confined in a home of its own. */
+async function startOf(
+  command: Extract<FoundCommand, { found: true }>,
+  { workspace, profile, mark }: Place,
+  { confiner, env, bridge }: AcpSettings,
+): Promise<Start> {
+  if (profile.kind === 'owner') return { ...command, env }
+  const confined = must(confiner, 'what confines')
+  const home = await confined.homeOf('acp', mark)
+  const programs = bridge === null ? [] : [{ file: bridge.command, args: bridge.args }]
+  const program = confined.wrap(command, { workspace, home, paths: profile.paths, programs })
+  return { ...program, env: confinedEnv(env, home.path) }
 }
 
 async function openSession(

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/time.js'
 import type { Logger } from '../../lib/log.js'
+import type { Confiner } from '../confine/confiner.js'
 
 export interface Bridge {
   /** Absolute path. */
@@ -18,6 +19,8 @@ export interface AcpOptions {
   readonly newId: () => string
   /** Our own command line, up to its options: carries the tools to an agent that speaks MCP on stdio only. */
   readonly bridge?: Bridge | null
+  /** What confines restricted sessions; absent: there is nothing, and they are refused. */
+  readonly confiner?: Confiner | null
   readonly clock: Clock
   /** How long a group may take after SIGTERM before SIGKILL. Milliseconds; 1 000 by default. */
   readonly killAfterMs?: number

@@ -22,6 +22,13 @@ export interface Listener {
   permission(request: RequestPermissionRequest): Promise<RequestPermissionOutcome>
 }
 
+/** How an agent process begins. */
+export interface Start {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
 /** How long a process may take to end by itself once its input has ended; some write their history then. */
 const INPUT_END_MS = 300
 
@@ -41,14 +48,14 @@ export class AcpPeer {
   readonly ended: Promise<Trouble>
 
   constructor(
-    command: { readonly file: string; readonly args: readonly string[] },
+    start: Start,
     cwd: string,
     /** Carried by it and by everything that it starts. */
     private readonly mark: string,
     private readonly settings: AcpSettings,
   ) {
-    const env = { ...settings.env, [MARK]: mark }
-    this.#group = new ProcessGroup({ file: command.file, args: command.args, cwd, env })
+    const env = { ...start.env, [MARK]: mark }
+    this.#group = new ProcessGroup({ file: start.file, args: start.args, cwd, env })
     const { child } = this.#group
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#lastStderr = (this.#lastStderr + text).slice(-2000)

@@ -13,6 +13,7 @@ import type {
 } from '../../collab/ports.js'
 import type { TurnId } from '../../collab/refs.js'
 import { errorLabel } from '../../lib/log.js'
+import { confinementOf } from '../confine/confinement.js'
 import { failed, interrupted } from '../event-queue.js'
 import { aborted, within } from '../wait.js'
 import type { FoundCommand } from './command-line.js'
@@ -61,7 +62,8 @@ export class AcpLane {
 
   get effective(): EffectiveProfile {
     const { peer, model } = this.#link
-    return { runtime: 'acp', version: peer.version, model, effort: null, realModel: true }
+    const confinement = confinementOf(this.place.profile)
+    return { runtime: 'acp', version: peer.version, model, effort: null, realModel: true, confinement }
   }
 
   turn(input: TurnInput, signal: AbortSignal): AsyncIterable<TurnEvent> {

@@ -19,13 +19,17 @@ export function createClaudeRuntime(options: ClaudeOptions): HostedRuntime {
     cancelMs: options.cancelMs ?? SECOND,
     openMs: options.openMs ?? MINUTE,
     idleMs: options.idleMs ?? 10 * MINUTE,
+    confiner: options.confiner ?? null,
   }
   const standing = createStanding(settings)
 
   const sessions = createLanes<ClaudeLane>('claude', async (spec, resume, signal, closed) => {
     const found = await standing.sdk()
     if ('detail' in found) return { because: 'unavailable', detail: `${found.detail}; ${found.mend}` }
-    const place = { workspace: spec.workspace, tools: spec.tools ?? null }
+    const { workspace, lane: name, profile } = spec
+    const unconfined = profile.kind === 'owner' ? null : await standing.unconfined()
+    if (unconfined !== null) return { notConfined: `${unconfined.detail}; ${unconfined.mend}` }
+    const place = { workspace, lane: name, profile, tools: spec.tools ?? null }
     const link = await connect(found.sdk, place, resume, signal, settings)
     if ('because' in link) return link
     const lane: ClaudeLane = new ClaudeLane(link, found.sdk, place, settings, () => closed(lane))

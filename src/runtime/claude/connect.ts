@@ -1,10 +1,14 @@
 import { join } from 'node:path'
+import type { SessionProfile } from '../../collab/audience.js'
 import type { SessionSpec } from '../../collab/ports.js'
 import { errorLabel } from '../../lib/log.js'
 import { HOW_TO_GIVE_FILES } from '../answer-files.js'
-import { endMarked } from '../marked.js'
+import type { PrivateHome } from '../confine/home.js'
+import { must } from '../../lib/assert.js'
+import { endMarked, markOf } from '../marked.js'
+import type { Program } from '../confine/confiner.js'
 import { within } from '../wait.js'
-import { environmentOf, instructionsIn, ownersSignIn, prepareHome } from './environment.js'
+import { environmentOf, instructionsIn, ownersSignIn, prepareConfinedHome, prepareHome } from './environment.js'
 import { isUuid, messageIdOf } from './input.js'
 import type { ClaudeDeps } from './options.js'
 import { ClaudeProcess, SERVER } from './process.js'
@@ -15,6 +19,8 @@ import type { Trouble } from '../trouble.js'
 /** What a session is opened with, each time a process begins. */
 export interface Place {
   readonly workspace: string
+  readonly lane: string
+  readonly profile: SessionProfile
   readonly tools: NonNullable<SessionSpec['tools']> | null
 }
 
@@ -104,7 +110,7 @@ async function start(
 
 async function launch(
   sdk: ClaudeSdk,
-  { workspace, tools }: Place,
+  place: Place,
   sessionId: string,
   resumed: boolean,
   signal: AbortSignal,
@@ -113,12 +119,13 @@ async function launch(
 ): Promise<
   { readonly process: ClaudeProcess } | { readonly trouble: Trouble | 'no-session'; readonly proof: 'gone' | 'unknown' }
 > {
+  const { workspace, profile, tools } = place
   const { servers, lacking } = await toolServers(tools, settings)
   if (lacking !== null) return { trouble: lacking, proof: 'gone' }
-  await prepareHome(settings)
+  const home = await homeOf(place, settings)
   const instructions = await instructionsIn(workspace)
   const append = instructions === '' ? HOW_TO_GIVE_FILES : `${instructions}\n\n${HOW_TO_GIVE_FILES}`
-  const { env, secret } = environmentOf(settings, lock.mark)
+  const { env, secret } = environmentOf(settings, lock.mark, home?.path ?? null)
   const process = new ClaudeProcess(
     sdk,
     {
@@ -135,13 +142,13 @@ async function launch(
       mcpServers: servers,
       // Not in the command line, which every user of the machine can read: there is a token in it.
       mcpServersDelivery: 'initialize',
-      disallowedTools: [...withoutAnybody],
+      disallowedTools: profile.kind === 'owner' ? withoutAnybody : [...withoutAnybody, ...intoTheNet],
       systemPrompt: { type: 'preset', preset: 'claude_code', append },
       includePartialMessages: true,
       extraArgs: { 'replay-user-messages': null },
     },
     settings,
-    { mark: lock.mark, secret },
+    { mark: lock.mark, secret, confine: home === null ? null : confined(place, home, settings) },
   )
   const late: Trouble = {
     because: 'hung',
@@ -163,6 +170,29 @@ async function launch(
   const noSession = resumed && trouble.because === 'exited' && /no conversation found/iu.test(trouble.detail)
   return { trouble: noSession ? 'no-session' : trouble, proof: executor }
 }
+
+/** Of a confined session; null: the owner's home is used. */
+async function homeOf({ workspace, lane, profile }: Place, settings: ClaudeDeps): Promise<PrivateHome | null> {
+  if (profile.kind === 'owner') {
+    await prepareHome(settings)
+    return null
+  }
+  const home = await must(settings.confiner, 'what confines').homeOf('claude', markOf('claude', workspace, lane))
+  await prepareConfinedHome(home.path)
+  return home
+}
+
+const confined =
+  ({ workspace, profile }: Place, home: PrivateHome, { confiner }: ClaudeDeps) =>
+  (program: Program): Program =>
+    must(confiner, 'what confines').wrap(program, {
+      workspace,
+      home,
+      paths: profile.kind === 'owner' ? [] : profile.paths,
+    })
+
+/** Tools of the program that fetch from the network by themselves. */
+const intoTheNet = ['WebFetch', 'WebSearch'] as const
 
 /** Days after which the program forgets a session by itself; work may rest longer than its usual 30. */
 const KEPT_DAYS = 36_500

@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { confinedEnv } from '../confine/confiner.js'
 import { MARK } from '../marked.js'
 import type { ClaudeDeps } from './options.js'
 
@@ -23,13 +24,10 @@ const switches = {
   CLAUDE_CODE_MAX_RETRIES: '4',
 } as const
 
-/** The one audience so far: every lane is one of an owner. */
-const AUDIENCE = 'owner'
+/** The folder in which the owner's sessions here and the program's own state are, apart from the owner's own `claude`. */
+export const configFolder = (homes: string): string => join(homes, 'owner')
 
-/** The folder in which the sessions of one audience and the program's own state are, apart from the owner's own. */
-export const configFolder = (homes: string): string => join(homes, AUDIENCE)
-
-const temporaryFolder = (homes: string): string => join(configFolder(homes), 'tmp')
+const temporaryFolder = (folder: string): string => join(folder, 'tmp')
 
 /** Keys that the program also reads from a file descriptor, and the variables that name it. */
 const descriptors: Readonly<Record<string, string>> = {
@@ -40,18 +38,21 @@ const descriptors: Readonly<Record<string, string>> = {
 /**
  * The whole environment of one process, and by inheritance of the agent's commands; and the key, where the program can
  * be given it in another way, on its file descriptor 3.
+ *
+ * @param home of a confined session, which has it for all that it keeps; null: the owner's
  */
 export function environmentOf(
-  settings: ClaudeDeps,
+  settings: Pick<ClaudeDeps, 'env' | 'credential' | 'homes'>,
   mark: string,
+  home: string | null,
 ): { readonly env: Readonly<Record<string, string>>; readonly secret: string | null } {
   const env: Record<string, string> = {
     ...switches,
-    ...settings.env,
+    ...(home === null ? settings.env : confinedEnv(settings.env, home)),
     ...settings.credential,
-    CLAUDE_CONFIG_DIR: configFolder(settings.homes),
+    CLAUDE_CONFIG_DIR: home ?? configFolder(settings.homes),
     // Outputs of commands go there: the system's folder is open to every user of the machine.
-    CLAUDE_CODE_TMPDIR: temporaryFolder(settings.homes),
+    CLAUDE_CODE_TMPDIR: temporaryFolder(home ?? configFolder(settings.homes)),
     [MARK]: mark,
   }
   for (const [name, descriptor] of Object.entries(descriptors)) {
@@ -61,6 +62,11 @@ export function environmentOf(
   return { env, secret: null }
 }
 
+/** Makes the folder of a confined session; no sign-in is linked there, for its commands could read it. */
+export async function prepareConfinedHome(home: string): Promise<void> {
+  await mkdir(temporaryFolder(home), { recursive: true, mode: 0o700 })
+}
+
 /**
  * Makes the private folder. The owner's sign-in is reused by a link to where the owner's own `claude` keeps it: it is
  * neither read nor copied by us, and signing in or out there is signing in or out here. With a credential of its own
@@ -68,7 +74,7 @@ export function environmentOf(
  */
 export async function prepareHome(settings: ClaudeDeps): Promise<void> {
   const folder = configFolder(settings.homes)
-  await mkdir(temporaryFolder(settings.homes), { recursive: true, mode: 0o700 })
+  await mkdir(temporaryFolder(folder), { recursive: true, mode: 0o700 })
   const place = join(folder, '.credentials.json')
   const target = Object.keys(settings.credential).some(isCredential) ? null : ownersSignIn(settings.env)
   const present = await lstat(place).catch(() => null)

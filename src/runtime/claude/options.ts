@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/time.js'
 import type { Logger } from '../../lib/log.js'
+import type { Confiner } from '../confine/confiner.js'
 
 /** What is done without asking; the first is the usual one. */
 export const permissionModes = ['acceptEdits', 'default', 'dontAsk', 'bypassPermissions'] as const
@@ -27,6 +28,8 @@ export interface ClaudeOptions extends ClaudeSettings {
   readonly logger: Logger
   readonly newId: () => string
   readonly clock: Clock
+  /** What confines restricted sessions; absent: there is nothing, and they are refused. */
+  readonly confiner?: Confiner | null
   /** How long a group may take after SIGTERM before SIGKILL. Milliseconds; 1 000 by default. */
   readonly killAfterMs?: number
   /** How long an interrupted turn may take to end before its group is ended. Milliseconds; 1 000 by default. */

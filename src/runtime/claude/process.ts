@@ -1,5 +1,6 @@
 import type { QuiesceProof } from '../../collab/ports.js'
 import { errorLabel } from '../../lib/log.js'
+import type { Program } from '../confine/confiner.js'
 import { scrub } from '../scrub.js'
 import { commandsOf, endMarked, markedProcesses } from '../marked.js'
 import { ProcessGroup } from '../process-group.js'
@@ -48,7 +49,12 @@ export class ClaudeProcess {
     sdk: ClaudeSdk,
     options: Omit<QueryOptions, OwnOptions>,
     private readonly settings: ClaudeDeps,
-    private readonly of: { readonly mark: string; readonly secret: string | null },
+    private readonly of: {
+      readonly mark: string
+      readonly secret: string | null
+      /** Makes a command line one that starts confined; null: it starts as it is. */
+      readonly confine: ((program: Program) => Program) | null
+    },
   ) {
     this.ended = new Promise((resolve) => (this.#onEnded = resolve))
     this.#query = sdk.query({
@@ -148,9 +154,9 @@ export class ClaudeProcess {
     options: Omit<QueryOptions, OwnOptions>,
   ): SpawnedProcess {
     // The environment is the one that was built, not what the SDK adds out of the gateway's own.
+    const program = { file: command, args }
     const group = new ProcessGroup({
-      file: command,
-      args,
+      ...(this.of.confine?.(program) ?? program),
       cwd: cwd ?? options.cwd,
       env: options.env,
       secret: this.of.secret,

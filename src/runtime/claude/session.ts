@@ -11,6 +11,7 @@ import type {
 import type { TurnId } from '../../collab/refs.js'
 import { errorLabel } from '../../lib/log.js'
 import { filesOfAnswer } from '../answer-files.js'
+import { confinementOf } from '../confine/confinement.js'
 import { failed, interrupted } from '../event-queue.js'
 import { readableOperation } from '../operation.js'
 import { aborted, within } from '../wait.js'
@@ -63,6 +64,7 @@ export class ClaudeLane {
       model: this.#model,
       effort: this.#effort,
       realModel: true,
+      confinement: confinementOf(this.place.profile),
     }
   }
 

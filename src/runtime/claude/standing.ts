@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { AgentRuntime } from '../../collab/ports.js'
 import { isExecutable } from '../acp/command-line.js'
 import type { RuntimeBinding, RuntimeCheck } from '../hosted.js'
-import { isCredential, signInOf } from './environment.js'
+import { confinementCheck, readiness } from '../confine/confiner.js'
+import { environmentOf, isCredential, signInOf } from './environment.js'
 import { isObject } from './messages.js'
 import type { ClaudeDeps } from './options.js'
 import { type ClaudeSdk, loadSdk, type LoadedSdk, PACKAGE, TESTED } from './sdk.js'
@@ -11,6 +12,8 @@ import { type ClaudeSdk, loadSdk, type LoadedSdk, PACKAGE, TESTED } from './sdk.
 export interface Standing {
   sdk(): Promise<{ readonly sdk: ClaudeSdk } | Lacking>
   available: AgentRuntime['available']
+  /** Why a restricted session cannot be had here; null: it can. */
+  unconfined(): Promise<Lacking | null>
   checks(): Promise<readonly RuntimeCheck[]>
   binding(): Promise<RuntimeBinding>
 }
@@ -22,6 +25,11 @@ interface Lacking {
 
 const SIGN_IN =
   'sign in with `claude` as the user of the gateway, or set CLAUDE_KEY_ENV to the name of the variable with a key (docs/runtimes.md)'
+
+const SIGN_IN_SHOWN: Lacking = {
+  detail: 'the sign-in of Claude Code would be readable in a restricted session',
+  mend: 'set CLAUDE_KEY_ENV to ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN: these it is given unseen',
+}
 
 export function createStanding(deps: ClaudeDeps): Standing {
   let loading: Promise<LoadedSdk> | null = null
@@ -38,8 +46,22 @@ export function createStanding(deps: ClaudeDeps): Standing {
     return loaded
   }
 
+  const unconfined: Standing['unconfined'] = async () => {
+    // A sign-in in a file or in the environment is one that its commands can read, for whoever asks them to.
+    if (environmentOf(deps, '', deps.homes).secret === null) return SIGN_IN_SHOWN
+    const found = await readiness(deps.confiner)
+    return found.ready ? null : found
+  }
+  const restrictedCheck = async (): Promise<RuntimeCheck> => {
+    const name = 'claude restricted sessions'
+    const lacking = await unconfined()
+    if (lacking === null) return await confinementCheck(name, deps.confiner)
+    return { name, state: 'warning', detail: `refused: ${lacking.detail}`, mend: lacking.mend }
+  }
+
   return {
     sdk,
+    unconfined,
     async available() {
       const found = await sdk()
       if ('detail' in found) return { available: false, detail: `${found.detail}; ${found.mend}` }
@@ -75,6 +97,7 @@ export function createStanding(deps: ClaudeDeps): Standing {
           detail: `agent SDK ${version ?? 'of an unknown version'} (tested: ${TESTED})`,
           mend: version === TESTED ? null : `install the tested version: npm install --no-save ${PACKAGE}@${TESTED}`,
         },
+        await restrictedCheck(),
         signIn === 'none'
           ? { name: 'claude sign-in', state: 'failed', detail: 'no sign-in was found', mend: SIGN_IN }
           : { name: 'claude sign-in', state: 'ok', detail: signInWords[signIn], mend: null },

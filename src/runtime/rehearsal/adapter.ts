@@ -1,3 +1,4 @@
+import type { SessionProfile } from '../../collab/audience.js'
 import type {
   EffectiveProfile,
   Opening,
@@ -27,6 +28,7 @@ export interface RehearsalOptions {
 /**
  * The built-in runtime without a model. It follows written directives (`directives.ts`) and nothing else, so that
  * every path of the gateway can be tried and tested; `effective.realModel` is false, and the exchange labels its answers.
+ * It runs no commands and opens nobody's files, so every profile holds as it is and nothing has to confine it.
  */
 export function createRehearsalRuntime(options: RehearsalOptions): HostedRuntime {
   const running = new Set<RehearsalSession>()
@@ -51,17 +53,22 @@ async function open(spec: SessionSpec, options: RehearsalOptions, running: Set<R
     if (known !== null && turns !== null) {
       return {
         outcome: 'opened',
-        session: new RehearsalSession(known, 'resumed', turns, spec.workspace, options, running),
+        session: new RehearsalSession(known, 'resumed', turns, spec.workspace, spec.profile, options, running),
       }
     }
     const id = options.newId()
     await new TurnCount(spec.workspace, id).write(0)
-    return { outcome: 'opened', session: new RehearsalSession(id, 'new', 0, spec.workspace, options, running) }
+    return {
+      outcome: 'opened',
+      session: new RehearsalSession(id, 'new', 0, spec.workspace, spec.profile, options, running),
+    }
   } catch (error) {
     options.logger.warn('a rehearsal session could not be opened', { error: errorLabel(error) })
     return { outcome: 'unavailable', because: 'unavailable', detail: 'the workspace cannot be written' }
   }
 }
+
+const NOTHING = { reads: 'nothing', writes: 'nothing', network: 'none', by: 'runtime' } as const
 
 interface RunningTurn {
   readonly turn: TurnId
@@ -71,13 +78,7 @@ interface RunningTurn {
 
 class RehearsalSession implements RuntimeSession {
   readonly ref: SessionRef
-  readonly effective: EffectiveProfile = {
-    runtime: 'rehearsal',
-    version: null,
-    model: null,
-    effort: null,
-    realModel: false,
-  }
+  readonly effective: EffectiveProfile
   readonly #pending = new Map<string, (verdict: Verdict) => void>()
   #running: RunningTurn | null = null
   #turns: number
@@ -87,11 +88,14 @@ class RehearsalSession implements RuntimeSession {
     readonly opened: 'new' | 'resumed',
     turns: number,
     private readonly workspace: string,
+    profile: SessionProfile,
     private readonly options: RehearsalOptions,
     /** The sessions that have a turn now. */
     private readonly inTurn: Set<RehearsalSession>,
   ) {
     this.ref = { runtime: 'rehearsal', id }
+    const confinement = { profile: profile.kind, paths: [], ...NOTHING } as const
+    this.effective = { runtime: 'rehearsal', version: null, model: null, effort: null, realModel: false, confinement }
     this.#turns = turns
   }
 
