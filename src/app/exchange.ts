@@ -66,6 +66,9 @@ export function createExchange(parts: {
     holder,
     settings: {
       ownerOpenIds: owners,
+      openChats: config.chats.open,
+      atAllChats: config.chats.atAll,
+      botChats: config.chats.bots,
       reactions: config.reactions,
       receiptPolicy: config.receiptPolicy,
       lateAfterMs: numbers.lateAfterMs,

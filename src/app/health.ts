@@ -113,7 +113,16 @@ export async function doctorReport(
     version,
     manager: await managerBinding(env, effective.endpoint ?? env.values.endpoint, runtime),
     settings: settingRows(env, effective),
-    checks: [...parts, ...needs, ...lark, ownersCheck(bound, x.settings.ownerOpenIds), ...rows],
+    checks: [
+      ...parts,
+      ...needs,
+      ...lark,
+      ownersCheck(
+        bound.map(({ openId }) => openId),
+        x.settings.ownerOpenIds,
+      ),
+      ...rows,
+    ],
   }
 }
 

@@ -15,6 +15,7 @@ export type Json = Readonly<Record<string, unknown>>
 export interface Client {
   get(path: string): Promise<Answer>
   post(path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Answer>
+  put(path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Answer>
   /** Sends a file as plain bytes. */
   upload(path: string, bytes: Uint8Array, headers: Readonly<Record<string, string>>): Promise<Answer>
   /** Asks for a file as plain bytes. */
@@ -53,10 +54,12 @@ export function createClient(options: {
       return { got: 'unreachable', detail: causeOf(error) }
     }
   }
+  const write = (method: string, path: string, body: object, headers: Readonly<Record<string, string>>) =>
+    call(path, { method, body: JSON.stringify(body), headers: { ...headers, 'content-type': JSON_TYPE } })
   return {
     get: (path) => call(path, { method: 'GET' }),
-    post: (path, body, headers) =>
-      call(path, { method: 'POST', body: JSON.stringify(body), headers: { ...headers, 'content-type': JSON_TYPE } }),
+    post: (path, body, headers) => write('POST', path, body, headers),
+    put: (path, body, headers) => write('PUT', path, body, headers),
     upload: (path, bytes, headers) =>
       call(path, { method: 'POST', body: new Uint8Array(bytes), headers: { ...headers, 'content-type': OCTETS } }),
     async download(path, body) {

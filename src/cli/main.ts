@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import type { Language } from '../collab/delivery.js'
 import { cancelRequest, correctRequest } from './act.js'
 import { agentCommands } from './agent-commands.js'
+import { chatCommands } from './chats.js'
 import { createClient } from './client.js'
 import { listDeliveries, retryDelivery, showDelivery } from './deliveries.js'
 import { doctor } from './doctor.js'
@@ -113,6 +114,7 @@ function programOf(io: CliIo, end: (code: ExitCode) => void, language: Language)
 
   sessionCommands(program, { words, cx, end })
   grantCommands(program, { words, cx, language, end })
+  chatCommands(program, { words, cx, end })
 
   workCommands(program, cx, language, end)
 

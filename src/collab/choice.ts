@@ -1,5 +1,7 @@
 import type { Notice } from './notice.js'
 
+export const admitActs = ['admit-here', 'admit-trial', 'admit-everywhere', 'admit-refuse'] as const
+
 /**
  * What a button of ours asks for. It stands whole in the button's value, so that a card of any age can be clicked
  * after a restart; who may click is judged from the envelope's operator alone (Lark: card.action.trigger).
@@ -19,6 +21,8 @@ export type Choice =
       readonly request: string
       readonly approval: string
     }
+  /** Answers whether somebody may start work: here, here for a while, in every chat, or not. */
+  | { readonly act: (typeof admitActs)[number]; readonly ask: string }
 
 const MARK = 'lark-manager'
 
@@ -30,7 +34,7 @@ export function valueOfChoice(choice: Choice): Readonly<Record<string, string>> 
 /** What a click asks for; null when it is no button of ours. */
 export function choiceOfValue(value: Readonly<Record<string, unknown>>): Choice | null {
   if (value['of'] !== MARK || value['form'] !== '1') return null
-  const { act, conversation, request, approval } = value
+  const { act, conversation, request, approval, ask } = value
   switch (act) {
     case 'stop':
     case 'run-held':
@@ -46,6 +50,11 @@ export function choiceOfValue(value: Readonly<Record<string, unknown>>): Choice 
     case 'allow-offered':
     case 'refuse':
       return typeof request === 'string' && typeof approval === 'string' ? { act, request, approval } : null
+    case 'admit-here':
+    case 'admit-trial':
+    case 'admit-everywhere':
+    case 'admit-refuse':
+      return typeof ask === 'string' ? { act, ask } : null
     default:
       return null
   }
@@ -78,6 +87,8 @@ export function choicesOf(notice: Notice): readonly Choice[] {
       ]
     case 'approval':
       return approvalActs(notice).map((act) => ({ act, request: notice.requestId, approval: notice.approval }))
+    case 'admission-asked':
+      return admitActs.map((act) => ({ act, ask: notice.ask }))
     default:
       return []
   }

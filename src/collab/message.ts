@@ -76,7 +76,10 @@ export type IncomingEvent = {
     }
   | {
       readonly kind: 'card-action'
+      /** The operator of the envelope; absent in events that were stored by an earlier version. */
       readonly openId: string
+      readonly tenantKey?: string | null
+      readonly unionId?: string | null
       readonly messageId: string
       readonly chatId: string
       readonly value: Readonly<Record<string, unknown>>

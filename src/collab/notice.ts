@@ -1,3 +1,4 @@
+import type { ChatPolicy, PolicyRef, StartRefusal } from './chat-policy.js'
 import type { Choice } from './choice.js'
 import type { Gap } from './grant.js'
 import type { Offer } from './grant-offer.js'
@@ -15,6 +16,45 @@ export type Notice =
   | { readonly kind: 'not-an-owner'; readonly openId: string }
   | { readonly kind: 'owner-only-in-group' }
   | { readonly kind: 'owner-not-bound-yet' }
+  /** Named by somebody who may not start work here, for another reason than that they are no owner. */
+  | { readonly kind: 'start-refused'; readonly because: StartRefusal }
+  /** Somebody who may start work and nothing else said a control word. */
+  | { readonly kind: 'operate-owner-only' }
+  /** Work that waited is not started any more: whoever asked for it lost the right meanwhile. */
+  | { readonly kind: 'authority-gone' }
+  /** To an owner: may this person start work? `words` are the beginning of what they wrote. */
+  | {
+      readonly kind: 'admission-asked'
+      readonly ask: string
+      readonly openId: string
+      readonly chatId: string
+      readonly direct: boolean
+      readonly words: string
+    }
+  /** `chatId` null: in every chat. */
+  | {
+      readonly kind: 'admission-given'
+      readonly openId: string
+      readonly chatId: string | null
+      readonly starts: number | null
+      readonly days: number | null
+    }
+  | { readonly kind: 'admission-refused'; readonly openId: string; readonly days: number }
+  /** What holds in a chat; `everywhere`: in every chat that says nothing else. */
+  | {
+      readonly kind: 'chat-policy'
+      readonly everywhere: boolean
+      readonly policy: ChatPolicy
+      readonly ref: PolicyRef
+      readonly readable: boolean
+      readonly isolated: boolean
+      readonly members: number
+      readonly setBy: string | null
+      readonly changed: boolean
+    }
+  | { readonly kind: 'chat-command-wrong'; readonly wrong: string }
+  | { readonly kind: 'chat-policy-refused'; readonly because: 'policy-not-isolated' | 'policy-conflict' }
+  | { readonly kind: 'member-removed'; readonly openId: string; readonly count: number }
   | { readonly kind: 'empty-message' }
   /** A voice message is passed on as a sound file: nobody here turns it into words. */
   | { readonly kind: 'voice-without-words' }

@@ -184,7 +184,11 @@ export type Fact =
   /** The tries are used up: the owner is told, and a replay may begin again. */
   | (Base & { readonly kind: 'failure-handed-over'; readonly because: HandedOver })
   /** `requester`: the agent that asked for it, or the end of the request that it was opened for. */
-  | (Base & { readonly kind: 'cancel-requested'; readonly because: 'owner' | 'trigger-recalled' | 'requester' })
+  | (Base & {
+      readonly kind: 'cancel-requested'
+      /** `authority-gone`: whoever asked may not start work there any more. */
+      readonly because: 'owner' | 'trigger-recalled' | 'requester' | 'authority-gone'
+    })
   | (Base & { readonly kind: 'cancel-acknowledged' })
   /** What an agent says of its work for whoever goes on with it; it judges, covers and closes nothing. */
   | (Base & { readonly kind: 'brief-saved'; readonly agent: AgentId; readonly brief: TextDigest })

@@ -1,3 +1,4 @@
+import type { PolicyRef } from './chat-policy.js'
 import type {
   ActorRef,
   AgentId,
@@ -22,10 +23,33 @@ export interface Ask {
   readonly textDigest: TextDigest
 }
 
-/** Whose authority a request carries, until grants exist: the bound owner at its root. Text never grants anything. */
-export interface AuthorityRef {
-  readonly principal: 'owner'
+/** What the provider said of a person, captured when their message came in; null where it said nothing. */
+interface Provided {
   readonly openId: string
+  readonly tenantKey?: string | null | undefined
+  readonly unionId?: string | null | undefined
+}
+
+/**
+ * Whose authority a request carries: the person at its root, through every hand-over. Text never grants anything.
+ *
+ * A member's request never carries an owner's identity: it uses none of an owner's grants, and nobody is asked to widen
+ * it. `policy` is what admitted it. `sponsor` is the owner who is told of what concerns it, null when there is none.
+ *
+ * @source RFC §5.3
+ */
+export type AuthorityRef =
+  | (Provided & { readonly principal: 'owner' })
+  | (Provided & {
+      readonly principal: 'member'
+      readonly policy: PolicyRef
+      readonly membership: string | null
+      readonly sponsor: string | null
+    })
+
+/** The same right of the same person. One who was a member and is an owner now has another one. */
+export function sameAuthority(a: AuthorityRef, b: AuthorityRef): boolean {
+  return a.principal === b.principal && a.openId === b.openId
 }
 
 /** A request at one committed revision (RFC §5.10). */

@@ -1,30 +1,33 @@
-import type { BotId } from '../collab/refs.js'
+import { chatCommandOf } from '../collab/chat-command.js'
+import { isMeant, mayOperate, type ChatPolicy } from '../collab/chat-policy.js'
 import type { IncomingEvent, IncomingMessage } from '../collab/message.js'
 import type { JobOutcome } from '../collab/jobs.js'
 import { languageOf } from '../collab/project/language.js'
-import { DAY, MINUTE } from '../lib/time.js'
+import { MINUTE } from '../lib/time.js'
 import { sha256, uuidFrom } from '../lib/digest.js'
 import { errorLabel } from '../lib/log.js'
 import { ensureConversation, type Conversation } from '../stores/conversations/conversations.js'
-import { isTold } from '../stores/deliveries/deliveries.js'
 import { personWrote } from '../stores/ingress/bot-turns.js'
 import { putContextItem } from '../stores/ingress/context-items.js'
-import { anyOurs, dispose, ingressRow, owedUpTo, type IngressRow } from '../stores/ingress/ingress.js'
+import { dispose, ingressRow, owedUpTo, type IngressRow } from '../stores/ingress/ingress.js'
 import { forgetPlace, hear } from '../stores/presence/places.js'
-import { bindOwner, isBoundOwner } from '../stores/principals/principals.js'
+import { bindOwner } from '../stores/principals/principals.js'
 import { putWake } from '../stores/wakes/wakes.js'
+import { authorityOf, judge, speakerOf, takeStart, type Judged } from './admission.js'
+import { refuseCommand, refuseStart } from './admission-refused.js'
+import { obeyChat } from './chat-word.js'
 import { click, type Click, type Clicked } from './click.js'
 import { controlWordOf, obey } from './control.js'
 import type { Exchange } from './deps.js'
 import { conversationIdOf, returnRefOf, threadKeyOf } from './ids.js'
 import { latenessOf } from './late.js'
 import { openRequest } from './open.js'
-import { admitBot } from './other-bots.js'
+import { guardBots } from './other-bots.js'
 import { heedEdit } from './edited.js'
 import { recall } from './recall.js'
 import { redrawCard } from './redraw.js'
 import { say } from './say.js'
-import { bindsNow, parentsOf } from './take.js'
+import { bindsNow, forgetReceipt, receiveNow } from './take.js'
 
 /**
  * Turns stored events into what they are: a request, a context item, a refusal, a control word. All that is owed in
@@ -71,6 +74,8 @@ async function acceptEarlier(x: Exchange, before: IngressRow): Promise<void> {
   }
 }
 
+type MessageEvent = Extract<IncomingEvent, { kind: 'message' }>
+
 /** An event with what must be accepted before it, when it is taken out of its order. */
 type Owed = IngressRow & { readonly earlier?: () => Promise<void> }
 
@@ -95,29 +100,40 @@ async function acceptOne(x: Exchange, row: Owed): Promise<string | null> {
   }
 }
 
-async function acceptMessage(
-  x: Exchange,
-  event: Extract<IncomingEvent, { kind: 'message' }>,
-  row: Owed,
-): Promise<string | null> {
+async function acceptMessage(x: Exchange, event: MessageEvent, row: Owed): Promise<string | null> {
   const { message, turnAuthority } = event
-  if (turnAuthority.verdict === 'unjudged') return null
-  if (turnAuthority.verdict === 'ignored') return 'ignored'
-  await hearIn(x, message, row)
-  switch (turnAuthority.verdict) {
-    case 'context-only':
-      return await keepAsContext(x, message)
-    case 'if-parent-ours':
-      if (!(await anyOurs(x.db.sql, parentsOf(message)))) return await keepAsContext(x, message)
-      return await acceptAddressed(x, message, row)
-    case 'addressed':
-      if (turnAuthority.because === 'other-bot') return await acceptFromBot(x, message, row)
-      if (turnAuthority.because === 'configured-group' && !(await isOwnerNow(x, message.bot, message.sender.openId))) {
-        // In a chat where nobody has to name the bot, most of what is said is said to somebody else.
-        return await keepAsContext(x, message)
-      }
-      return await acceptAddressed(x, message, row)
+  const { verdict } = turnAuthority
+  if (verdict === 'unjudged') return null
+  if (verdict === 'ignored' && (turnAuthority.because === 'own-message' || !namedByBot(message))) return 'ignored'
+  if (verdict !== 'ignored') await hearIn(x, message, row)
+  if (message.recalled) return 'ignored'
+  if (bindsNow(x, message)) await bind(x, message, row.receivedAt)
+  const judged = await judge(x, message, verdict)
+  const { admission, addressed, standing, owners } = judged
+  const operates = mayOperate(speakerOf(message), owners)
+  const meant = isMeant(addressed, standing.policy)
+  // Operating is another right than starting: an owner stops what runs also where nobody may start anything.
+  if (meant && operates && isCommand(message.text)) return await acceptCommand(x, message, row, standing.policy)
+  if (!admission.admitted) {
+    if (message.sender.type === 'bot') return 'ignored'
+    if (admission.because !== 'not-addressed') return await refuseStart(x, message, judged, admission.because)
+    await forgetReceipt(x, event)
+    return await keepAsContext(x, message)
   }
+  if (admission.as === 'bot') return await acceptFromBot(x, message, row, judged)
+  if (isCommand(message.text)) return await refuseCommand(x, message)
+  return await acceptAddressed(x, event, row, judged)
+}
+
+/** Another bot named this one in a group; the chat's policy says whether that counts. */
+const namedByBot = ({ chatType, sender, mentionsSelf }: IncomingMessage): boolean =>
+  sender.type === 'bot' && chatType !== 'p2p' && mentionsSelf
+
+const isCommand = (text: string): boolean => controlWordOf(text) !== null || chatCommandOf(text) !== null
+
+async function bind(x: Exchange, message: IncomingMessage, at: number): Promise<void> {
+  const { openId, tenantKey, unionId } = message.sender
+  await bindOwner(x.db.sql, { bot: message.bot, openId, tenantKey, unionId, directChat: message.chatId }, at)
 }
 
 /** The place is known from now on: its history is read after an absence. */
@@ -146,45 +162,41 @@ async function changePlaces(
 }
 
 /** Another bot named this one, in a chat where it may. */
-async function acceptFromBot(x: Exchange, message: IncomingMessage, row: IngressRow): Promise<string> {
-  if (message.recalled || isBlank(message)) return 'ignored'
-  const admission = await admitBot(x, message, row)
-  if (!admission.admitted) return admission.disposition
-  const conversation = await conversationFor(x, message, row.receivedAt)
-  const { owner } = admission
-  await openRequest(x, {
-    message,
-    conversation,
-    receivedAt: row.receivedAt,
-    position: row.position,
-    late: false,
-    owner,
-  })
+async function acceptFromBot(x: Exchange, message: IncomingMessage, row: IngressRow, judged: Judged): Promise<string> {
+  const authority = authorityOf(message, judged)
+  if (isBlank(message) || authority === null) return 'ignored'
+  const disposition = await guardBots(x, message, row)
+  if (disposition !== null) return disposition
+  const conversation = await conversationFor(x, message, row.receivedAt, judged.standing.policy)
+  const { receivedAt, position } = row
+  const returns = judged.standing.policy.returns
+  await openRequest(x, { message, conversation, receivedAt, position, late: false, authority, returns })
   return 'request'
 }
 
 const isBlank = (message: IncomingMessage): boolean =>
   message.text.trim() === '' && message.attachments.length === 0 && message.expand === null
 
-async function acceptAddressed(x: Exchange, message: IncomingMessage, row: Owed): Promise<string> {
-  if (message.recalled) return 'ignored'
-  const { bot, sender } = message
-  if (bindsNow(x, message)) {
-    await bindOwner(x.db.sql, { bot, openId: sender.openId, directChat: message.chatId }, row.receivedAt)
-  } else if (!(await isOwnerNow(x, bot, sender.openId))) {
-    return await refuse(x, message)
-  } else if (message.chatType === 'p2p') {
-    await bindOwner(x.db.sql, { bot, openId: sender.openId, directChat: message.chatId }, row.receivedAt)
-  }
-  const conversation = await conversationFor(x, message, row.receivedAt)
+/** A control word or a setting of an owner. */
+async function acceptCommand(x: Exchange, message: IncomingMessage, row: Owed, policy: ChatPolicy): Promise<string> {
+  const conversation = await conversationFor(x, message, row.receivedAt, policy)
+  if ((await latenessOf(x, message, row)) === 'held') return await refuseLateControl(x, message, conversation, row)
+  const { id: ingress, position, earlier = async () => {} } = row
+  const word = controlWordOf(message.text)
+  if (word !== null) return await obey(x, { word, message, conversation, ingress, position, earlier })
+  return await obeyChat(x, message, conversation)
+}
+
+async function acceptAddressed(x: Exchange, event: MessageEvent, row: Owed, judged: Judged): Promise<string> {
+  const { message } = event
+  const { policy } = judged.standing
+  const authority = authorityOf(message, judged)
+  if (authority === null) return 'ignored'
   const lateness = await latenessOf(x, message, row)
   const late = lateness === 'held'
-  const word = controlWordOf(message.text)
-  if (word !== null) {
-    if (late) return await refuseLateControl(x, message, conversation, row)
-    const { id: ingress, position, earlier = async () => {} } = row
-    return await obey(x, { word, message, conversation, ingress, position, earlier })
-  }
+  // What waits for a word waits for an owner's, and a member's own moment has passed.
+  if (late && authority.principal === 'member') return await keepAsContext(x, message)
+  const conversation = await conversationFor(x, message, row.receivedAt, policy)
   if (isBlank(message)) {
     await say(x, {
       causeKind: 'notice',
@@ -197,7 +209,10 @@ async function acceptAddressed(x: Exchange, message: IncomingMessage, row: Owed)
     })
     return 'refused'
   }
-  await openRequest(x, { message, conversation, receivedAt: row.receivedAt, position: row.position, late })
+  if (!(await takeStart(x, judged, row))) return await refuseStart(x, message, judged, 'membership-used-up')
+  await receiveNow(x, event)
+  const { receivedAt, position } = row
+  await openRequest(x, { message, conversation, receivedAt, position, late, authority, returns: policy.returns })
   if (message.messageType === 'audio') await sayVoiceUnread(x, message, conversation)
   if (!late) return 'request'
   const wake = await putWake(x.db.sql, 'upkeep', `late-${conversation.id}`, x.clock.now())
@@ -213,13 +228,13 @@ async function pressLeft(x: Exchange, event: Click, row: IngressRow): Promise<st
   return 'control'
 }
 
-/** Bound once, and listed now: taking an id off the list takes its authority away. */
-async function isOwnerNow(x: Exchange, bot: BotId, openId: string): Promise<boolean> {
-  return x.settings.ownerOpenIds.has(openId) && (await isBoundOwner(x.db.sql, bot, openId))
-}
-
 /** One conversation per (bot, chat, thread): a topic does not see the main flow, nor the other way round. */
-async function conversationFor(x: Exchange, message: IncomingMessage, at: number): Promise<Conversation> {
+async function conversationFor(
+  x: Exchange,
+  message: IncomingMessage,
+  at: number,
+  policy: ChatPolicy,
+): Promise<Conversation> {
   const threadKey = threadKeyOf(message)
   return await ensureConversation(
     x.db.sql,
@@ -230,45 +245,9 @@ async function conversationFor(x: Exchange, message: IncomingMessage, at: number
       threadKey,
       chatType: message.chatType,
     },
-    languageOf(message.text),
+    policy.language ?? languageOf(message.text),
     at,
   )
-}
-
-/** One calm line, at most once a day per person and chat; no receipt of work, no turn. */
-async function refuse(x: Exchange, message: IncomingMessage): Promise<string> {
-  const day = Math.floor(message.createTime / DAY)
-  const listed = x.settings.ownerOpenIds.has(message.sender.openId)
-  const { bot, chatId, sender, messageId } = message
-  const causeId = uuidFrom('refused', bot, chatId, sender.openId, message.chatType === 'p2p' ? messageId : day)
-  x.meter.count('routing_refused_total', 'not-an-owner')
-  // Another topic of the same group is another route, and no reason to say it again.
-  if (message.chatType !== 'p2p' && (await isTold(x.db.sql, bot, 'notice', causeId))) return 'refused'
-  await say(x, {
-    causeKind: 'notice',
-    causeId,
-    // One line for the person and the day: the route is the chat, so that a second trigger is the same delivery.
-    route: {
-      ...returnRefOf(message),
-      replyTo: refusalAnchor(message),
-    },
-    notice:
-      message.chatType === 'p2p'
-        ? { kind: 'not-an-owner', openId: message.sender.openId }
-        : listed
-          ? { kind: 'owner-not-bound-yet' }
-          : { kind: 'owner-only-in-group' },
-    language: languageOf(message.text) ?? 'en',
-    endsReceipt: null,
-    request: null,
-  })
-  return 'refused'
-}
-
-/** What the refusal replies to: the message itself in a direct chat, the topic's root in a topic, else nothing. */
-function refusalAnchor(message: IncomingMessage): string | null {
-  if (message.chatType === 'p2p') return message.messageId
-  return message.threadId === null ? null : (message.rootId ?? message.messageId)
 }
 
 async function keepAsContext(x: Exchange, message: IncomingMessage): Promise<string> {

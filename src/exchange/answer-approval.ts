@@ -35,7 +35,8 @@ export async function answerApproval(
   const request = choice.request as RequestId
   const asked = await approvalAsked(x.db.sql, askedEventOf(approval))
   const stands = (await stateOfRequest(x.db.sql, request)).request
-  if (asked === null || asked.request !== request || stands === null) return { kind: 'approval-lapsed' }
+  if (asked === null || asked.request !== request || stands?.authority.principal !== 'owner')
+    return { kind: 'approval-lapsed' }
   const { turn, operation, agent } = asked
   const as = act === 'refuse' ? 'refused' : 'allowed'
   await settleApproval(x, { request, approval, turn, operation, as, grants: [], actor: said.actor })

@@ -100,8 +100,10 @@ export function approvalsOf(
         found = await standingFor(x, { ...about, does: use })
       }
       const gap: Gap = found.grants === null ? found.gap : { kind: 'none' }
+      // Nobody widens what a member's request may do: not the member, and no owner by a press for somebody else's words.
+      const own = run.request.authority.principal === 'owner'
       const to = await askedAt(x, run.request)
-      const askable = x.settings.approvalWaitMs > 0 && to !== null
+      const askable = own && x.settings.approvalWaitMs > 0 && to !== null
       // What could not be put on record was asked of nobody, and nobody would ever answer it.
       if (!askable || !(await ask(x, about, name, to, { gap, does: use }))) {
         await refuseApproval(x, about, n)

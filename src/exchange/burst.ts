@@ -1,5 +1,6 @@
 import type { IncomingMessage } from '../collab/message.js'
 import type { Instant, LaneId, RequestId } from '../collab/refs.js'
+import { sameAuthority } from '../collab/request.js'
 import { SECOND } from '../lib/time.js'
 import { messageEvent } from '../stores/ingress/ingress.js'
 import { stateOfRequest } from '../stores/ledger/read.js'
@@ -29,8 +30,8 @@ export async function burstUntil(x: Exchange, lane: LaneId, first: ExchangeState
   let newest = first.request.openedAt as number
   for (const id of await inputsBehind(x.db.sql, lane, first.id, LOOKED_AT)) {
     const later = await stateOfRequest(x.db.sql, id as RequestId)
-    const sameSender = later.request?.authority.openId === first.request.authority.openId
-    if (later.request === null || !sameSender || !(await isBareFile(x, later))) return null
+    if (later.request === null || !sameAuthority(later.request.authority, first.request.authority)) return null
+    if (!(await isBareFile(x, later))) return null
     newest = Math.max(newest, later.request.openedAt)
   }
   const until = Math.min(newest + QUIET_MS, first.request.openedAt + LONGEST_MS)

@@ -4,14 +4,19 @@ import type { IncomingEvent } from '../collab/message.js'
 import type { Notice } from '../collab/notice.js'
 import type { BotId, RequestId } from '../collab/refs.js'
 import { unreachable } from '../lib/assert.js'
+import { uuidFrom } from '../lib/digest.js'
 import { chooseOnCard, noteBecame, noticeOfMessage } from '../stores/choices/choices.js'
 import { conversationAt, conversationOf, type Conversation } from '../stores/conversations/conversations.js'
-import { directChatOf, isBoundOwner } from '../stores/principals/principals.js'
+import { directChatOf } from '../stores/principals/principals.js'
 import { eventsOnRecord } from '../stores/ledger/find.js'
 import { stateOfRequest } from '../stores/ledger/read.js'
+import { askOf } from '../stores/policies/asks.js'
 import type { IngressRow } from '../stores/ingress/ingress.js'
+import { writeAudit } from '../stores/sessions/audit.js'
 import { answerApproval } from './answer-approval.js'
+import { answerAdmission } from './admission-ask.js'
 import type { Exchange } from './deps.js'
+import { mayOperateNow } from './owners.js'
 import { takeUpEdit } from './edited.js'
 import { eventIdOf } from './ids.js'
 import { runHeld, skipHeld } from './held.js'
@@ -56,6 +61,13 @@ export async function click(
   const { language } = conversation
   if (!(await mayChoose(x, event, about))) {
     x.meter.count('routing_refused_total', 'choice-not-yours')
+    await writeAudit(x.db.sql, {
+      id: uuidFrom('choice-refused', row.id),
+      at: x.clock.now(),
+      who: event.openId,
+      act: `refused: ${choice.act} is an owner's choice`,
+      subject: `conversation ${conversation.id}`,
+    })
     return { tone: 'warning', toast: { kind: 'choice-not-yours' }, language, card: null }
   }
   const said: Said = {
@@ -99,6 +111,14 @@ interface Subject {
 
 /** What a choice is about, if this bot knows it. */
 async function subjectOf(x: Exchange, bot: BotId, choice: Choice): Promise<Subject | null> {
+  if ('ask' in choice) {
+    const ask = await askOf(x.db.sql, choice.ask)
+    const chat = ask === null || ask.bot !== bot ? null : await directChatOf(x.db.sql, bot, ask.owner)
+    if (ask === null || chat === null) return null
+    // An owner who was bound by the setup may not have said a word there.
+    const unspoken = { id: '', bot, chatId: chat, threadKey: '', chatType: 'p2p', language: 'en' } as const
+    return { conversation: (await conversationAt(x.db.sql, bot, chat)) ?? unspoken, owner: ask.owner }
+  }
   if (!('request' in choice)) {
     const conversation = await conversationOf(x.db.sql, choice.conversation)
     return conversation?.bot === bot ? { conversation, owner: null } : null
@@ -106,13 +126,14 @@ async function subjectOf(x: Exchange, bot: BotId, choice: Choice): Promise<Subje
   const { request } = await stateOfRequest(x.db.sql, choice.request as RequestId)
   const conversation = request === null ? null : await conversationOf(x.db.sql, request.conversation)
   if (request === null || conversation?.bot !== bot) return null
-  return { conversation, owner: request.authority.openId }
+  // A member operates nothing, their own request neither: that is for the owners of the place.
+  return { conversation, owner: request.authority.principal === 'member' ? null : request.authority.openId }
 }
 
 /** A bound owner that is listed now; in a direct chat the one it belongs to, and for one request its own. */
 async function mayChoose(x: Exchange, event: Click, about: Subject): Promise<boolean> {
   const { bot, openId } = event
-  if (!x.settings.ownerOpenIds.has(openId) || !(await isBoundOwner(x.db.sql, bot, openId))) return false
+  if (!(await mayOperateNow(x, { app: bot, tenantKey: event.tenantKey ?? null, openId }))) return false
   if (about.owner !== null && about.owner !== openId) return false
   if (about.conversation.chatType !== 'p2p') return true
   return (await directChatOf(x.db.sql, bot, openId)) === about.conversation.chatId
@@ -142,6 +163,11 @@ async function carryOut(x: Exchange, choice: Exclude<Choice, { act: 'stop' }>, s
     case 'allow-offered':
     case 'refuse':
       return await answerApproval(x, choice, said)
+    case 'admit-here':
+    case 'admit-trial':
+    case 'admit-everywhere':
+    case 'admit-refuse':
+      return await answerAdmission(x, choice, said.actor.kind === 'person' ? said.actor.openId : '')
     default:
       return unreachable(choice)
   }

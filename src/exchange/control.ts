@@ -1,3 +1,4 @@
+import { narrow } from '../collab/chat-command.js'
 import type { IncomingMessage } from '../collab/message.js'
 import type { Notice } from '../collab/notice.js'
 import { unreachable } from '../lib/assert.js'
@@ -37,9 +38,9 @@ const words: Readonly<Record<string, ControlWord>> = {
   '/跳过': 'skip',
 }
 
-/** A control word counts only as the whole message, after the bot's own mention is removed; a full-width slash is one. */
+/** A control word counts only as the whole message, after the bot's own mention is removed. A full-width slash is one; look-alikes are none. */
 export function controlWordOf(text: string): ControlWord | null {
-  const said = text.normalize('NFKC').trim().toLowerCase()
+  const said = narrow(text).trim().toLowerCase()
   return Object.hasOwn(words, said) ? (words[said] ?? null) : null
 }
 

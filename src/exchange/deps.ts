@@ -55,6 +55,10 @@ export interface Exchange {
 export interface ExchangeSettings {
   /** Listed owners may bind by their first direct message. */
   readonly ownerOpenIds: ReadonlySet<string>
+  /** Chats that the start opened wider, below what a chat's policy says: no mention needed, `@all`, other bots. */
+  readonly openChats: ReadonlySet<string>
+  readonly atAllChats: ReadonlySet<string>
+  readonly botChats: ReadonlySet<string>
   /** An empty name turns that reaction off. */
   readonly reactions: { readonly received: string; readonly done: string; readonly failed: string }
   readonly receiptPolicy: 'clear' | 'retain'

@@ -7,7 +7,7 @@ import { conversationOf } from '../stores/conversations/conversations.js'
 import { messageEvent, rewriteMessage } from '../stores/ingress/ingress.js'
 import { requestOfOrigin } from '../stores/ledger/find.js'
 import { stateOfRequest } from '../stores/ledger/read.js'
-import { isBoundOwner } from '../stores/principals/principals.js'
+import { goneFrom } from './admission-gone.js'
 import type { Exchange } from './deps.js'
 import { digestOfText, eventIdOf } from './ids.js'
 import { placeOf } from './place.js'
@@ -72,8 +72,9 @@ async function editOf(x: Exchange, { request, head }: ExchangeState, messageId: 
   if (request === null || channel === null || placeOf(request) === null) return null
   const before = await messageEvent(x.db.sql, request.origin.bot, messageId)
   if (before?.kind !== 'message' || before.message.expand !== null) return null
-  const { bot, sender } = before.message
-  if (!x.settings.ownerOpenIds.has(sender.openId) || !(await isBoundOwner(x.db.sql, bot, sender.openId))) return null
+  const { sender } = before.message
+  // A bot's words are not those of the owner in whose name they are worked on.
+  if (request.authority.openId !== sender.openId || (await goneFrom(x, request)) !== null) return null
   const message = await latestOf(channel, before.message)
   if (message === null || squeezed(message.text) === squeezed(before.message.text)) return null
   return { request, head, before, message }

@@ -29,8 +29,9 @@ export async function standingFor(
   { request, agent, operation, does }: Wanted,
 ): Promise<{ readonly grants: readonly string[] } | { readonly grants: null; readonly gap: Gap }> {
   const now = x.clock.now()
-  const { openId } = request.authority
-  if (!x.settings.ownerOpenIds.has(openId)) return { grants: null, gap: { kind: 'none' } }
+  const { principal, openId } = request.authority
+  // What owners allow, they allow for their own work: a member's uses none, also when they became an owner since.
+  if (principal !== 'owner' || !x.settings.ownerOpenIds.has(openId)) return { grants: null, gap: { kind: 'none' } }
   const use: Use = {
     agent,
     openId,

@@ -1,6 +1,6 @@
 import type { ExchangeState } from '../collab/exchange-state.js'
 import type { LaneId, RequestId } from '../collab/refs.js'
-import type { WorkRequest } from '../collab/request.js'
+import { sameAuthority, type WorkRequest } from '../collab/request.js'
 import { stateOfRequest } from '../stores/ledger/read.js'
 import { inputsBehind } from '../stores/turns/turns.js'
 import type { Exchange } from './deps.js'
@@ -48,5 +48,5 @@ export async function joinWaiting(x: Exchange, lane: LaneId, first: ExchangeStat
 /** What a bot wrote is not the owner's message, although it is worked on in the owner's name. */
 function sameSender(a: WorkRequest, b: WorkRequest): boolean {
   const writer = (one: WorkRequest) => (one.sender.kind === 'person' ? one.sender.openId : one.sender.kind)
-  return a.authority.openId === b.authority.openId && writer(a) === writer(b)
+  return sameAuthority(a.authority, b.authority) && writer(a) === writer(b)
 }

@@ -1,3 +1,4 @@
+import { chatCommandOf } from '../collab/chat-command.js'
 import type { IncomingMessage } from '../collab/message.js'
 import { SECOND } from '../lib/time.js'
 import { writtenSince, type IngressRow } from '../stores/ingress/ingress.js'
@@ -38,5 +39,7 @@ export async function latenessOf(x: Exchange, message: IncomingMessage, row: Ing
 
 /** A whole message that is one slash word: an order, whether we know it or not. */
 export function isOrder(text: string): boolean {
-  return /^\/[^\s/]+$/u.test(text.normalize('NFKC').trim()) || controlWordOf(text) !== null
+  return (
+    /^\/[^\s/]+$/u.test(text.normalize('NFKC').trim()) || controlWordOf(text) !== null || chatCommandOf(text) !== null
+  )
 }

@@ -1,9 +1,10 @@
+import type { ChatPolicy } from '../collab/chat-policy.js'
 import type { SemanticContext, SourceRef } from '../collab/context.js'
 import { digestOfContext } from '../collab/context.js'
 import { decideAccept, type AcceptRequest } from '../collab/decide/accept.js'
 import type { IncomingMessage } from '../collab/message.js'
 import { MANAGER, type ActorRef, type Instant, type RequestId, type Revision, type TextDigest } from '../collab/refs.js'
-import type { WorkRequest } from '../collab/request.js'
+import type { AuthorityRef, WorkRequest } from '../collab/request.js'
 import type { Conversation } from '../stores/conversations/conversations.js'
 import { isMarkedAfter } from '../stores/marks/marks.js'
 import type { Exchange } from './deps.js'
@@ -24,8 +25,10 @@ export async function openRequest(
     readonly late: boolean
     /** In the order of arrival: one from before a stop or a fresh conversation is held. */
     readonly position?: number
-    /** On whose authority it is worked on, when a bot wrote it; absent: the sender's own. */
-    readonly owner?: string
+    /** On whose authority it is worked on: the sender's own, or an owner's when a bot wrote it. */
+    readonly authority: AuthorityRef
+    /** Where the chat's policy wants its answer. */
+    readonly returns: ChatPolicy['returns']
   },
 ): Promise<RequestId> {
   const { message, conversation, receivedAt, position } = input
@@ -52,9 +55,9 @@ export async function openRequest(
     sender,
     intent: 'delegation',
     target: MANAGER,
-    authority: { principal: 'owner', openId: input.owner ?? message.sender.openId },
+    authority: input.authority,
     contextDigest: digestOfContext(context),
-    returnTo: returnRefOf(message),
+    returnTo: input.returns === 'reply' ? returnRefOf(message) : { ...returnRefOf(message), replyTo: null },
     workRefs: [],
     asks: [{ id: askIdOf(id, 1, 1), textDigest: text }],
     supersedes: null,

@@ -3,7 +3,6 @@ import { languageOf } from '../collab/project/language.js'
 import { countBotTurn } from '../stores/ingress/bot-turns.js'
 import type { IngressRow } from '../stores/ingress/ingress.js'
 import { ownBots } from '../stores/presence/presence.js'
-import { boundOwners } from '../stores/principals/principals.js'
 import type { Exchange } from './deps.js'
 import { returnRefOf } from './ids.js'
 import { say } from './say.js'
@@ -11,28 +10,25 @@ import { say } from './say.js'
 /** Turns in a row that other bots may start in one chat before a person writes again. */
 export const BOT_TURNS = 3
 
-/** The owner for whom a bot's message is worked on, or why nothing is. */
-export type BotAdmission =
-  | { readonly admitted: true; readonly owner: string }
-  | { readonly admitted: false; readonly disposition: 'ignored' | 'loop-guard' }
-
 /**
- * May this message of another bot start a turn? Only in a chat that the operator opened to bots (judged before), on the
- * authority of the first bound owner, and three times in a row at most: then silence, and one notice to the people there.
- * Bots of ours never answer one another.
+ * What keeps this message of another bot from starting a turn, in a chat whose policy admits bots; null when nothing
+ * does. Three times in a row at most: then silence, and one notice to the people there. Bots of ours never answer one
+ * another.
  *
  * @source delivery In 4
  */
-export async function admitBot(x: Exchange, message: IncomingMessage, row: IngressRow): Promise<BotAdmission> {
+export async function guardBots(
+  x: Exchange,
+  message: IncomingMessage,
+  row: IngressRow,
+): Promise<'ignored' | 'loop-guard' | null> {
   const { sql } = x.db
   const { bot, chatId, sender } = message
-  const owners = await boundOwners(sql, bot)
-  const owner = owners.find((one) => x.settings.ownerOpenIds.has(one))
-  if (owner === undefined || (await ownBots(sql, [sender.openId])).length > 0) return ignored
+  if ((await ownBots(sql, [sender.openId])).length > 0) return 'ignored'
   // What a bot said while nobody listened is of no use to anybody now.
-  if (row.receivedAt - message.createTime > x.settings.lateAfterMs) return ignored
+  if (row.receivedAt - message.createTime > x.settings.lateAfterMs) return 'ignored'
   const full = await countBotTurn(sql, { ingress: row.id, bot, chatId, position: row.position }, BOT_TURNS)
-  if (full === null) return { admitted: true, owner }
+  if (full === null) return null
   x.meter.count('routing_refused_total', 'loop-guard')
   await say(x, {
     causeKind: 'notice',
@@ -44,7 +40,5 @@ export async function admitBot(x: Exchange, message: IncomingMessage, row: Ingre
     endsReceipt: null,
     request: null,
   })
-  return { admitted: false, disposition: 'loop-guard' }
+  return 'loop-guard'
 }
-
-const ignored: BotAdmission = { admitted: false, disposition: 'ignored' }

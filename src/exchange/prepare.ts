@@ -183,7 +183,11 @@ async function owedTexts(
 
 function senderOf(request: WorkRequest): string {
   const { sender, authority } = request
-  if (sender.kind === 'agent') return `the agent ${sender.agent}, for the owner ${authority.openId}`
+  const person = authority.principal === 'member' ? 'member' : 'owner'
+  if (sender.kind === 'agent') return `the agent ${sender.agent}, for the ${person} ${authority.openId}`
+  if (authority.principal === 'member') {
+    return `${authority.openId}, whom an owner lets ask here; not an owner, and no word of theirs permits anything`
+  }
   return sender.kind === 'person' && sender.openId !== authority.openId
     ? `the bot ${sender.openId}, which may ask here in the name of the owner ${authority.openId}`
     : `the owner ${authority.openId}`

@@ -1,12 +1,15 @@
-import { profileOf, type Asked, type SessionProfile, type StandingOwnerWork } from '../collab/audience.js'
+import { profileOf, type Asked, type SessionProfile } from '../collab/audience.js'
+import { isSame } from '../collab/chat-policy.js'
 import type { Observation } from '../collab/observation.js'
 import type { RequestId } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
 import type { SqlLike } from '../stores/db.js'
 import { ancestorsOf } from '../stores/ledger/family.js'
 import { factsOf } from '../stores/ledger/read.js'
-import { directChatOf, isBoundOwner } from '../stores/principals/principals.js'
+import { directChatOf } from '../stores/principals/principals.js'
+import { ownerWorkIn } from './chat-policy.js'
 import type { Exchange } from './deps.js'
+import { ownersNow } from './owners.js'
 import { placeOf } from './place.js'
 
 /** The request at the root of one, which a person made; itself when nobody handed it on. */
@@ -35,11 +38,15 @@ export async function profileFor(
     chatType: place?.chatType ?? null,
     chatId: place?.chatId ?? null,
     owner,
-    ownerStands: x.settings.ownerOpenIds.has(owner) && (await isBoundOwner(sql, bot, owner)),
+    ownerStands: await stands(x, sql, root),
     ownerDirectChat: await directChatOf(sql, bot, owner),
     writers: said.map(({ sender }) => writerOf(sender, owner)),
   }
-  return profileOf(asked, await standingOf(sql, root))
+  const standing =
+    place === null || root.authority.principal !== 'owner'
+      ? null
+      : await ownerWorkIn(x, sql, { bot, chatId: place.chatId, owner })
+  return profileOf(asked, standing)
 }
 
 /** Each revision as it was said, by whoever said it. */
@@ -55,7 +62,13 @@ function writerOf(sender: WorkRequest['sender'], owner: string): string | null {
   return sender.kind === 'operator' ? owner : null
 }
 
-/** What was settled for the chat of a request: nothing can be settled yet. */
-async function standingOf(_sql: SqlLike, _root: WorkRequest): Promise<StandingOwnerWork | null> {
-  return null
+/** What a member asked for stays a member's, also when they became an owner since. */
+async function stands(
+  x: Pick<Exchange, 'settings'>,
+  sql: SqlLike,
+  { authority, origin }: WorkRequest,
+): Promise<boolean> {
+  const { principal, openId, tenantKey = null } = authority
+  const who = { app: origin.bot, tenantKey, openId }
+  return principal === 'owner' && (await ownersNow(x, sql, origin.bot)).some((owner) => isSame(owner, who))
 }

@@ -102,7 +102,8 @@ function runsOn(state: ExchangeState, turn: TurnId): boolean {
 /** The owner who wrote it in a chat, in their own name; null for everything else. */
 function ownWriter({ sender, authority, returnTo, parent }: WorkRequest): string | null {
   const own = sender.kind === 'person' && sender.openId === authority.openId
-  return own && parent === null && returnTo.channel === 'lark' ? authority.openId : null
+  const { principal, openId } = authority
+  return own && parent === null && returnTo.channel === 'lark' ? `${principal} ${openId}` : null
 }
 
 async function inputFor(x: Exchange, of: Steering, state: ExchangeState, running: ExchangeState): Promise<TurnInput> {

@@ -1,9 +1,10 @@
 import type { IncomingEvent, IncomingMessage } from '../collab/message.js'
+import { prepareReaction } from '../stores/deliveries/reactions.js'
 import { rememberTogether } from '../stores/ingress/together.js'
 import { actAtOnce, isUrgent } from './at-once.js'
 import type { Exchange } from './deps.js'
 import { ingressIdOf, receiptIdOf } from './ids.js'
-import { placeReceipt } from './receipts.js'
+import { endReceipt, placeReceipt } from './receipts.js'
 
 /**
  * An event enters: stored once, with its wake and the receipt's `prepared` row, before the provider is acked.
@@ -41,8 +42,10 @@ export async function take(
   return { outcome: stored.outcome }
 }
 
+type MessageEvent = Extract<IncomingEvent, { kind: 'message' }>
+
 /** What the receipt needs to be decided inside the statement; null when no receipt is due at all. */
-export function receiptOf(x: Exchange, message: IncomingMessage, event: Extract<IncomingEvent, { kind: 'message' }>) {
+export function receiptOf(x: Exchange, message: IncomingMessage, event: MessageEvent) {
   const { verdict } = event.turnAuthority
   const emoji = x.settings.reactions.received
   if (!x.settings.ownerOpenIds.has(message.sender.openId)) return null
@@ -55,6 +58,26 @@ export function receiptOf(x: Exchange, message: IncomingMessage, event: Extract<
     sender: message.sender.openId,
     binds: bindsNow(x, message),
   }
+}
+
+/**
+ * Places the receipt of a message that is admitted by the chat's policy alone: the door did not know that it would be.
+ * Once per message, as at the door.
+ */
+export async function receiveNow(x: Exchange, event: MessageEvent): Promise<void> {
+  const { bot, messageId, chatId } = event.message
+  const emoji = x.settings.reactions.received
+  if (emoji === '' || receiptOf(x, event.message, event) !== null) return
+  const now = x.clock.now()
+  const row = { id: receiptIdOf(bot, messageId), bot, messageId, chatId, emoji }
+  const id = await prepareReaction(x.db.sql, { ...row, purpose: 'received', preparedAt: now })
+  if (id !== null) void placeReceipt(x, row, now)
+}
+
+/** The door placed a receipt, and the chat's policy says that the message starts nothing. */
+export async function forgetReceipt(x: Exchange, event: MessageEvent): Promise<void> {
+  const { bot, messageId, chatId } = event.message
+  if (receiptOf(x, event.message, event) !== null) await endReceipt(x, { bot, messageId, chatId, end: 'withdrawn' })
 }
 
 export function parentsOf(message: IncomingMessage): readonly string[] {

@@ -38,7 +38,7 @@ export function cancellationTold(
   const ended = facts.some((fact) => fact.kind === 'cancel-acknowledged')
   const place = after.request === null ? null : placeOf(after.request)
   const withdrawn = asked?.kind === 'cancel-requested' && asked.because === 'trigger-recalled'
-  const notice = asked === undefined && !ended ? null : noticeOf(after)
+  const notice = asked === undefined && !ended ? null : noticeOf(after, asked)
   if (after.request === null || place === null || withdrawn || notice === null) return nothing
   const { id, origin } = after.request
   // What was answered after all ends its receipts with the answer.
@@ -60,7 +60,7 @@ export function cancellationTold(
   return { deliveries: [delivery], wakes: [{ kind: 'deliver', subject: delivery.id, dueAt: at }, ...below] }
 }
 
-function noticeOf(state: ExchangeState): Notice | null {
+function noticeOf(state: ExchangeState, asked: Fact | undefined): Notice | null {
   const cancellation = cancellationOf(state)
   switch (cancellation?.stands) {
     case undefined:
@@ -68,7 +68,9 @@ function noticeOf(state: ExchangeState): Notice | null {
     case 'asked':
       return { kind: 'cancel-asked', waitsFor: cancellation.waitsFor }
     case 'acknowledged':
-      return { kind: 'cancelled' }
+      return asked?.kind === 'cancel-requested' && asked.because === 'authority-gone'
+        ? { kind: 'authority-gone' }
+        : { kind: 'cancelled' }
     case 'too-late':
       return { kind: 'cancel-too-late', happened: cancellation.happened, rest: cancellation.rest, by: null }
   }

@@ -29,10 +29,12 @@ import { inputAfter } from './agents/input.js'
 import { afterCancel, languageOf } from './agents/cancel.js'
 import { goesOnWhereAwaited } from './awaited.js'
 import { burstUntil } from './burst.js'
+import { refuseGone, refuseIfGone } from './admission-gone.js'
 import type { Exchange } from './deps.js'
 import { decideAndCommit } from './exchange.js'
 import { handedOver } from './handed-over.js'
 import { attemptIdOf, eventIdOf } from './ids.js'
+import { mayRunOn } from './isolated.js'
 import { joinWaiting } from './join.js'
 import { readAgain } from './read-again.js'
 import { receiptsSubject } from './receipts-of.js'
@@ -52,6 +54,7 @@ export async function turn(x: Exchange, lane: LaneId, hold: Hold): Promise<JobOu
   if (hold.replayed) await reviveFailed(x.db.sql, lane)
   for (let input = await nextInput(x.db.sql, lane); input !== null; input = await nextInput(x.db.sql, lane)) {
     const first = await settledState(x, input.request as RequestId)
+    if (await refuseIfGone(x, first)) continue
     const more = await burstUntil(x, lane, first)
     if (more !== null) return { outcome: 'later', at: more, because: 'more may come with these files' }
     if (await goesOnWhereAwaited(x, lane, first)) continue
@@ -63,6 +66,10 @@ export async function turn(x: Exchange, lane: LaneId, hold: Hold): Promise<JobOu
     }
     const agent = request.target ?? MANAGER
     const runtime = await x.runtimeFor(agent)
+    if (!mayRunOn(request.authority, runtime)) {
+      await refuseGone(x, state, request, 'not-isolated')
+      continue
+    }
     if (runtime === null) {
       await leaveToPull(x, state, input, agent)
       continue

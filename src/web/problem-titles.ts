@@ -110,6 +110,11 @@ export const problemTitles: Readonly<Record<ProblemCode, Readonly<Record<Languag
     zh: '其适用的聊天超出了所依据的许可',
   },
   'ends-later': { en: 'It would end later than the permission that it is made of', zh: '其到期时间晚于所依据的许可' },
+  'chat-unknown': { en: 'There is no such bot or chat here', zh: '这里没有这个机器人或聊天' },
+  'policy-not-isolated': {
+    en: 'Work of anybody but an owner cannot be kept apart here yet, so nobody else may start any',
+    zh: '这里还不能把所有者以外的人的工作隔离开，因此其他人不能启动工作',
+  },
   'session-unknown': { en: 'There is no such session', zh: '没有这个会话' },
   'session-ended': { en: 'That session has ended; another one goes on', zh: '该会话已结束，由另一个会话继续' },
   'nothing-running': { en: 'Nothing runs in that session now', zh: '该会话当前没有正在执行的内容' },

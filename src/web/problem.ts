@@ -91,7 +91,10 @@ const grantStatusOf = {
   'ends-later': 422,
 } as const satisfies Record<GrantRefusal, ContentfulStatusCode>
 
-export type ProblemCode = DoorProblem | RefusalReason | RetryRefusal | GoalRefusal | SessionRefusal | GrantRefusal
+const chatStatusOf = { 'chat-unknown': 404, 'policy-not-isolated': 409 } as const
+
+export type ProblemCode =
+  DoorProblem | RefusalReason | RetryRefusal | GoalRefusal | SessionRefusal | GrantRefusal | keyof typeof chatStatusOf
 
 const statuses: Readonly<Record<ProblemCode, ContentfulStatusCode>> = {
   ...doorStatusOf,
@@ -100,6 +103,7 @@ const statuses: Readonly<Record<ProblemCode, ContentfulStatusCode>> = {
   ...goalStatusOf,
   ...sessionStatusOf,
   ...grantStatusOf,
+  ...chatStatusOf,
 }
 
 /** The calm sentence for a code; null for a code that is none of ours. */

@@ -19,6 +19,7 @@ import { openRequest } from '../../src/exchange/open.js'
 import { prepareTurn } from '../../src/exchange/prepare.js'
 import { reviseRequest } from '../../src/exchange/revise.js'
 import { turn as runLane } from '../../src/exchange/turn.js'
+import { bindOwner } from '../../src/stores/principals/principals.js'
 import { ensureConversation } from '../../src/stores/conversations/conversations.js'
 import { remember } from '../../src/stores/ingress/ingress.js'
 import { factsOf } from '../../src/stores/ledger/read.js'
@@ -26,6 +27,7 @@ import { endTurnRow, inputOf } from '../../src/stores/turns/turns.js'
 import { freshDb, type FreshDb } from '../kit/pg.js'
 import { asksOf, beginTurn, event, messageIn, rigOf, stateOf, wakesLike, word, type Rig } from './agents-kit.js'
 import { bot } from './outgoing-kit.js'
+import { byOwner } from '../kit/exchange.js'
 
 let fresh: FreshDb
 let rig: Rig
@@ -66,7 +68,14 @@ async function written(chat: string, text: string, over: Partial<IncomingMessage
   const id = conversationIdOf(bot, chat, threadKey)
   const place = { id, bot, chatId: chat, threadKey, chatType: message.chatType }
   const conversation = await ensureConversation(x.db.sql, place, 'en', clock.now())
-  const request = await openRequest(x, { message, conversation, receivedAt: clock.now(), late: false })
+  await bindOwner(x.db.sql, { bot, openId: message.sender.openId, directChat: null }, 1)
+  const request = await openRequest(x, {
+    message,
+    conversation,
+    receivedAt: clock.now(),
+    late: false,
+    ...byOwner(message),
+  })
   return { request, lane: laneOf(id), message }
 }
 

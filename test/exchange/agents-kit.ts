@@ -28,6 +28,7 @@ import { bindOwner } from '../../src/stores/principals/principals.js'
 import { startTurn } from '../../src/stores/turns/turns.js'
 import type { Db } from '../../src/stores/db.js'
 import { bot, FakeChannel, TestClock, testExchange, type TestExchange } from './outgoing-kit.js'
+import { byOwner } from '../kit/exchange.js'
 
 /* One installation with registered agents: the manager's turn is begun as its lane would begin it. */
 
@@ -125,7 +126,7 @@ export async function openRoot(
   await bindOwner(x.db.sql, { bot, openId: message.sender.openId, directChat: chatId }, clock.now())
   const conversation = await ensureConversation(x.db.sql, place, 'en', clock.now())
   return {
-    request: await openRequest(x, { message, conversation, receivedAt: clock.now(), late: false }),
+    request: await openRequest(x, { message, conversation, receivedAt: clock.now(), late: false, ...byOwner(message) }),
     conversation: id,
   }
 }

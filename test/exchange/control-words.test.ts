@@ -27,9 +27,21 @@ test('stopping alone is also heard without a slash', () => {
   expect(['run', 'new', 'help', '状态', '运行', '跳过'].map(controlWordOf)).toEqual(Array(6).fill(null))
 })
 
-test.each(['/stop now', 'please /stop', '/stop /run', '//stop', '/stopp', '/', '', 'constructor', '/restart'])(
-  '%j is no control word',
-  (text) => {
-    expect(controlWordOf(text)).toBeNull()
-  },
-)
+test.each([
+  '/st\u043ep',
+  '\u2215stop',
+  '/\u{1d42c}\u{1d42d}\u{1d428}\u{1d429}',
+  '> /stop',
+  '`/stop`',
+  '/stop now',
+  'please /stop',
+  '/stop /run',
+  '//stop',
+  '/stopp',
+  '/',
+  '',
+  'constructor',
+  '/restart',
+])('%j is no control word', (text) => {
+  expect(controlWordOf(text)).toBeNull()
+})

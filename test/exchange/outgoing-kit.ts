@@ -272,6 +272,9 @@ export class TestMeter implements Meter {
 
 export const testSettings: ExchangeSettings = {
   ownerOpenIds: new Set(['ou_test_owner']),
+  openChats: new Set(),
+  atAllChats: new Set(),
+  botChats: new Set(),
   reactions: { received: 'Get', done: '', failed: 'CrossMark' },
   receiptPolicy: 'clear',
   lateAfterMs: 600_000,

@@ -16,6 +16,7 @@ import { acceptance } from '../kit/acceptance.js'
 import { freshDb, type FreshDb } from '../kit/pg.js'
 import { event, messageIn, openRoot, rev, word } from './agents-kit.js'
 import { answers, fails, finish, processOn, ScriptedRuntime, type Process } from './steer-kit.js'
+import { byOwner } from '../kit/exchange.js'
 
 let fresh: FreshDb
 let p: Process
@@ -272,7 +273,13 @@ describe('what is not put into a turn', () => {
     p.clock.add(10)
     const written = messageIn(chat, 'And the storks.', p.clock.now() - writtenBefore)
     const message = { ...written, sender: { ...written.sender, openId: sender } }
-    const later = await openRequest(p.x, { message, conversation, receivedAt: p.clock.now(), late: false })
+    const later = await openRequest(p.x, {
+      message,
+      conversation,
+      receivedAt: p.clock.now(),
+      late: false,
+      ...byOwner(message),
+    })
     await p.look()
     expect(p.agent.last.steered).toEqual([])
     expect(await kindsOf(later)).toEqual(['request-opened'])

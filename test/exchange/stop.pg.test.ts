@@ -27,6 +27,7 @@ import {
   type Rig,
 } from './agents-kit.js'
 import { bot } from './outgoing-kit.js'
+import { byOwner } from '../kit/exchange.js'
 
 let db: Db
 let drop: () => Promise<void>
@@ -131,6 +132,7 @@ describe('a stop', () => {
         receivedAt: rig.clock.now(),
         late: false,
         position,
+        ...byOwner(message),
       })
     }
     expect(await held(await open(7))).toBe('stopped')

@@ -211,3 +211,7 @@ export const running = (): Given =>
     .when(decideAccept, accepting())
     .when(decideAssign, assigning('a1', 1))
     .when(decidePresent, presenting('t1', 'a1', 1))
+
+/** The authority of a message that an owner wrote, where no policy says anything else. */
+export const byOwner = ({ sender }: { readonly sender: { readonly openId: string } }) =>
+  ({ authority: { principal: 'owner', openId: sender.openId }, returns: 'reply' }) as const

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Notice, StatusOfPlace } from '../../src/collab/notice.js'
 import type { AgentId, Instant } from '../../src/collab/refs.js'
+import { policyExamples } from './policy-examples.js'
 import { en } from '../../src/render/text/en.js'
 import { renderNotice } from '../../src/render/text/notice.js'
 import { zh } from '../../src/render/text/zh.js'
@@ -26,7 +27,19 @@ const offer = { scope: { kind: 'path', host: 'box', prefix: '/srv/notes' }, effe
 const hostOffer = { scope: { kind: 'network', host: 'x.test' }, effects: ['network'], days: 30 } as const
 
 /** Not told, or told in other words. */
-const untold = new Set(['kind', 'reason', 'oldestMinutes', 'conversation', 'act', 'waitsFor', 'happened', 'rest', 'by'])
+const untold = new Set([
+  'kind',
+  'reason',
+  'oldestMinutes',
+  'conversation',
+  'act',
+  'waitsFor',
+  'happened',
+  'rest',
+  'by',
+  'because',
+  'ask',
+])
 
 /** One of each kind, so that a new kind does not compile until it is read here too. */
 const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { readonly kind: Kind }>[] } = {
@@ -34,6 +47,7 @@ const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { 
   'owner-only-in-group': [{ kind: 'owner-only-in-group' }],
   'owner-not-bound-yet': [{ kind: 'owner-not-bound-yet' }],
   'empty-message': [{ kind: 'empty-message' }],
+  ...policyExamples,
   'voice-without-words': [{ kind: 'voice-without-words' }],
   'bots-paused': [{ kind: 'bots-paused', turns: 3 }],
   'late-held': [

@@ -22,6 +22,7 @@ import { ensureConversation } from '../../src/stores/conversations/conversations
 import { append } from '../../src/stores/ledger/commit.js'
 import { stateOfRequest } from '../../src/stores/ledger/read.js'
 import { findRequest } from '../../src/stores/views/requests.js'
+import { byOwner } from '../kit/exchange.js'
 
 export const bot = 'cli_test_app' as BotId
 let counter = 0
@@ -56,7 +57,7 @@ export async function ask(
     recalled: false,
     unknown: [],
   } as const
-  return await openRequest(x, { message, conversation, receivedAt: at, late })
+  return await openRequest(x, { message, conversation, receivedAt: at, late, ...byOwner(message) })
 }
 
 /** Appends facts as they are: what a turn or an operator would have left. */

@@ -33,7 +33,7 @@ const v1 = z.object({
 const recalled = z.object({ message_id: id, chat_id: id })
 const chat = z.object({ chat_id: id, operator_id: person, operator: person })
 const cardAction = z.object({
-  operator: z.object({ open_id: id }),
+  operator: z.object({ open_id: id, union_id: z.string().nullish(), tenant_key: z.string().nullish() }),
   context: z.object({ open_message_id: z.string().nullish(), open_chat_id: z.string().nullish() }).nullish(),
   // Legacy places of the same two ids.
   open_message_id: z.string().nullish(),
@@ -136,6 +136,8 @@ function readCardAction(
       ...base,
       kind: 'card-action',
       openId: operator.open_id,
+      tenantKey: operator.tenant_key || null,
+      unionId: operator.union_id || null,
       messageId: context?.open_message_id ?? parsed.data.open_message_id ?? '',
       chatId: context?.open_chat_id ?? parsed.data.open_chat_id ?? '',
       value,

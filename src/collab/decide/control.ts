@@ -15,7 +15,7 @@ export interface CancelRequest extends Control {
   readonly kind: 'cancel-request'
   /** Null when the provider withdrew the trigger: that is not tied to a revision that anybody saw. */
   readonly onRevision: Revision | null
-  readonly because: 'owner' | 'trigger-recalled' | 'requester'
+  readonly because: 'owner' | 'trigger-recalled' | 'requester' | 'authority-gone'
   /** A turn has begun on a runtime that has not said so yet; its end is the safe boundary, as of any other. */
   readonly executing?: boolean
 }

@@ -3,7 +3,7 @@ import type { Refusal } from '../decision.js'
 import { openEffects, type ExchangeState } from '../exchange-state.js'
 import type { Fact } from '../observation.js'
 import type { ActorRef, EventId, Instant, RequestId, Revision } from '../refs.js'
-import type { WorkRequest } from '../request.js'
+import { sameAuthority, type WorkRequest } from '../request.js'
 import { answered, awaitingAnswer } from './next-revision.js'
 import { toldInTurn } from './steer.js'
 
@@ -51,7 +51,7 @@ export function decideRelate(earlier: ExchangeState, later: ExchangeState, comma
   if (earlier.request.conversation !== later.request.conversation) {
     return refuse({ reason: 'not-related', because: 'other-conversation' })
   }
-  if (earlier.request.authority.openId !== later.request.authority.openId) {
+  if (!sameAuthority(earlier.request.authority, later.request.authority)) {
     return refuse({ reason: 'not-related', because: 'other-sender' })
   }
   if (later.results.some((one) => one.kind === 'result')) {

@@ -2,12 +2,14 @@ import type { AgentTools, Discovered, ToolCaller } from '../../collab/agent-tool
 import type { Waiter } from '../../collab/decide/take-child.js'
 import { isOpen, type ExchangeState } from '../../collab/exchange-state.js'
 import { select } from '../../collab/project/select.js'
+import type { RegisteredAgent } from '../../collab/ports.js'
 import { MANAGER, type AgentId } from '../../collab/refs.js'
 import { ancestorsOf } from '../../stores/ledger/family.js'
 import { stateOfRequest } from '../../stores/ledger/read.js'
 import { loadOf } from '../../stores/turns/inbox.js'
 import { requestOfTurn } from '../../stores/turns/turns.js'
 import type { Exchange } from '../deps.js'
+import { mayRunOn } from '../isolated.js'
 import { BRIEF_BYTES } from '../../collab/project/brief.js'
 import { checkText } from './check.js'
 
@@ -52,7 +54,7 @@ async function found(
   const own = await x.directory.find(caller.agent)
   const chain = state === null ? [] : await waitersOf(x, caller, state)
   const order = select({
-    agents: alone === null ? listed : [...listed, alone],
+    agents: await whoMayTake(x, state, alone === null ? listed : [...listed, alone]),
     caller: caller.agent,
     waiting: new Set(chain.flatMap((one) => one.agent ?? [])),
     need: query.need,
@@ -63,6 +65,18 @@ async function found(
     now: x.clock.now(),
   })
   return order.map(withoutCommand)
+}
+
+/** A member's request is handed to nobody who would work on it as an owner's own agent. */
+async function whoMayTake(
+  x: Exchange,
+  state: ExchangeState | null,
+  agents: readonly RegisteredAgent[],
+): Promise<readonly RegisteredAgent[]> {
+  const authority = state?.request?.authority
+  if (authority === undefined || authority.principal === 'owner') return agents
+  const may = await Promise.all(agents.map(async ({ agent }) => mayRunOn(authority, await x.runtimeFor(agent))))
+  return agents.filter((_, n) => may[n])
 }
 
 /** How the host starts an agent is nobody's business but the host's: it holds paths. */

@@ -53,6 +53,7 @@ const cancellations: Readonly<Record<Of<'cancel-requested'>['because'], Words>> 
   owner: words('by its owner', '由主人提出'),
   'trigger-recalled': words('its message was recalled', '原消息已被撤回'),
   requester: words('by the agent that asked', '由提出请求的智能体'),
+  'authority-gone': words('who asked may not start work there any more', '提出请求的人已失去权限'),
 }
 
 const others = {

@@ -75,6 +75,7 @@ export const controlEn: ControlCatalogue = {
       '/skip · lets go what is held, or drops a result that was kept back',
       '/new · a fresh conversation from the next message on',
       '/agents · who can be asked, and what is known of each',
+      '/chat · who may start work here and when, and how to change it',
       '/help · this list',
       'Anything else is a message to me.',
     ].join('\n'),
@@ -107,6 +108,10 @@ export const buttonsEn: Readonly<Record<Choice['act'], string>> = {
   'allow-always': 'Always allow this',
   'allow-offered': 'Always, as offered',
   refuse: 'Refuse',
+  'admit-here': 'This chat',
+  'admit-trial': 'This chat, for a week',
+  'admit-everywhere': 'All chats',
+  'admit-refuse': 'Refuse',
 }
 
 const decided: Readonly<Record<Choice['act'], string>> = {
@@ -121,6 +126,10 @@ const decided: Readonly<Record<Choice['act'], string>> = {
   'allow-always': 'allowed from here on',
   'allow-offered': 'allowed as offered from here on',
   refuse: 'refused',
+  'admit-here': 'admitted in that chat',
+  'admit-trial': 'admitted in that chat for a week',
+  'admit-everywhere': 'admitted in all chats',
+  'admit-refuse': 'refused',
 }
 
 const heldWords: Readonly<Record<Exclude<HeldBecause, 'failed'>, string>> = {

@@ -61,6 +61,7 @@ export const controlZh: ControlCatalogue = {
       '/跳过 · 放下暂停的消息，或丢弃保留的结果（也可用 /skip）',
       '/新对话 · 从下一条消息起开始新对话（也可用 /new）',
       '/助手 · 可以请谁协助，以及对每一位了解多少（也可用 /agents）',
+      '/聊天 · 这里谁可以启动工作、何时可以，以及如何修改（也可用 /chat）',
       '/帮助 · 这份列表（也可用 /help）',
       '其他内容都会作为消息交给我。',
     ].join('\n'),
@@ -89,6 +90,10 @@ export const buttonsZh: Readonly<Record<Choice['act'], string>> = {
   'allow-always': '始终允许',
   'allow-offered': '按所示范围始终允许',
   refuse: '拒绝',
+  'admit-here': '仅此聊天',
+  'admit-trial': '此聊天，一周',
+  'admit-everywhere': '所有聊天',
+  'admit-refuse': '拒绝',
 }
 
 const decided = buttonsZh

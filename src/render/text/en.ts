@@ -4,6 +4,7 @@ import { beginning } from './limited.js'
 import { cancellationText, tooLateText } from './cancel.js'
 import type { Catalogue } from './notice.js'
 import { permissionEn } from './permission.js'
+import { policyEn } from './policy-en.js'
 import { progressWords } from './progress.js'
 import { hostRefusalText } from './refusal.js'
 import { whyUndelivered } from './refused.js'
@@ -22,6 +23,7 @@ export const en: Catalogue = {
   'late-held': ({ count, oldestMinutes }) =>
     `${messages(count)} reached me late, the oldest sent ${ago(oldestMinutes)}. ${count === 1 ? 'It is' : 'They are'} kept and nothing has run. Say /run to start ${count === 1 ? 'it' : 'them'}, or /skip to let ${count === 1 ? 'it' : 'them'} go.`,
   ...controlEn,
+  ...policyEn,
   progress: ({ progress }) => progressWords(progress, 'en'),
   'turn-failed': ({ reason, requestId }) =>
     `${failure[reason]} Your message is kept, and nothing of it runs again by itself. Send /run to try it once more, or write here how to go on. Request: ${requestId}`,

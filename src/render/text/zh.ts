@@ -4,6 +4,7 @@ import { beginning } from './limited.js'
 import { cancellationText, tooLateText } from './cancel.js'
 import type { Catalogue } from './notice.js'
 import { permissionZh } from './permission.js'
+import { policyZh } from './policy-zh.js'
 import { progressWords } from './progress.js'
 import { hostRefusalText } from './refusal.js'
 import { whyUndelivered } from './refused.js'
@@ -19,6 +20,7 @@ export const zh: Catalogue = {
   'late-held': ({ count, oldestMinutes }) =>
     `有 ${count} 条消息晚到了，最早的一条发于${ago(oldestMinutes)}。它们已保存，尚未执行。发送 /run 开始执行，或发送 /skip 略过。`,
   ...controlZh,
+  ...policyZh,
   progress: ({ progress }) => progressWords(progress, 'zh'),
   'turn-failed': ({ reason, requestId }) =>
     `${failure[reason]}你的消息已保存，不会自动再次执行。发送 /run 可再试一次，也可以在这里写下接下来怎么做。请求：${requestId}`,

@@ -33,7 +33,7 @@ export interface RehearsalOptions {
 export function createRehearsalRuntime(options: RehearsalOptions): HostedRuntime {
   const running = new Set<RehearsalSession>()
   // 'fence' holds because a rehearsal has no executor that could outlive `close`.
-  const abilities: ReadonlySet<RuntimeAbility> = new Set(['resume', 'activity', 'fence'])
+  const abilities: ReadonlySet<RuntimeAbility> = new Set(['resume', 'activity', 'fence', 'sandbox'])
   return {
     name: 'rehearsal',
     abilities,

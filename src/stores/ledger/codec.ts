@@ -39,6 +39,9 @@ const failure = z.enum([
   'internal',
 ])
 
+/** Requests of earlier versions carry the open id alone. */
+const provided = { openId: text, tenantKey: text.nullable().optional(), unionId: text.nullable().optional() }
+
 const workRequest = z.object({
   id: text,
   revision: z.int(),
@@ -49,7 +52,16 @@ const workRequest = z.object({
   sender: actor,
   intent,
   target: text.nullable(),
-  authority: z.object({ principal: z.literal('owner'), openId: text }),
+  authority: z.discriminatedUnion('principal', [
+    z.object({ principal: z.literal('owner'), ...provided }),
+    z.object({
+      principal: z.literal('member'),
+      ...provided,
+      policy: z.object({ chat: z.int(), everywhere: z.int() }),
+      membership: text.nullable(),
+      sponsor: text.nullable(),
+    }),
+  ]),
   contextDigest: text,
   returnTo: z.union([
     z.object({
@@ -168,7 +180,7 @@ const codecs = {
   'result-withheld': z.object({ result: text }),
   'withheld-settled': z.object({ result: text, as: z.enum(['shown', 'dropped']) }),
   'failure-handed-over': z.object({ because: z.union([failure, z.enum(['interrupted', 'repeated-crash'])]) }),
-  'cancel-requested': z.object({ because: z.enum(['owner', 'trigger-recalled', 'requester']) }),
+  'cancel-requested': z.object({ because: z.enum(['owner', 'trigger-recalled', 'requester', 'authority-gone']) }),
   'cancel-acknowledged': z.object({}),
   'brief-saved': z.object({ agent: text, brief: text }),
   'request-expired': z.object({}),

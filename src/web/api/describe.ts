@@ -5,7 +5,7 @@ import { Problem } from './schemas.js'
 type RouteConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]
 
 export interface Description {
-  readonly method: 'get' | 'post'
+  readonly method: 'get' | 'post' | 'put'
   /** As OpenAPI writes it: `/api/v1/requests/{id}`. */
   readonly path: string
   readonly summary: string

@@ -3,6 +3,7 @@ import { bodyLimit } from 'hono/body-limit'
 import type { WebDeps } from '../deps.js'
 import { problem } from '../problem.js'
 import { nameOf, requireOperator, type WebEnv } from '../session.js'
+import { chatRoutes } from './chats.js'
 import { describe } from './describe.js'
 import { deliveryRoutes } from './deliveries.js'
 import { eventRoutes } from './events.js'
@@ -26,6 +27,7 @@ export function apiRoutes(deps: WebDeps): OpenAPIHono<WebEnv> {
   eventRoutes(app, deps)
   workRoutes(app, deps)
   grantRoutes(app, deps)
+  chatRoutes(app, deps)
   sessionRoutes(app, deps)
   tokenRoutes(app, deps)
 
