@@ -3,7 +3,8 @@
  * wire. A process of its own, started through MANAGER_COMMAND; its flags choose what it advertises and how it starts.
  *
  * Flags: `--no-resume` `--load` `--banner` `--garbage-at-start` `--exit-at-start` `--mute` `--auth` `--steps-aside`
- * `--stdio-tools` (it does not say that it can reach tools over HTTP)
+ * `--stdio-tools` (it does not say that it can reach tools over HTTP) `--record` (each prompt is written down in its
+ * workspace, as recording.ts reads it)
  *
  * `!run command` runs it in a shell and answers with what it printed.
  * `!tool name {json}` calls a tool of the gateway and answers with what it said; `!unannounced` does so
@@ -16,7 +17,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
@@ -118,6 +119,9 @@ function serve(): void {
       cancelled.set(params.sessionId, stop)
       const kinds = params.prompt.map((block) => block.type).join(',')
       const text = params.prompt.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+      if (flags.has('--record')) {
+        appendFileSync(join(cwd, 'prompts.jsonl'), `${JSON.stringify({ text, kinds: [], files: [] })}\n`)
+      }
       return act({ client, session: params.sessionId, cwd, turn, kinds, signal: stop.signal }, text)
     })
     .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>))
