@@ -1,5 +1,6 @@
 import { localRecall } from '../exchange/agents/recall-local.js'
 import { noRecall } from '../collab/recall.js'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createArtifactBytes, sweepIncoming } from '../artifacts/bytes.js'
 import { createWorkspaces } from '../artifacts/workspaces.js'
@@ -63,6 +64,7 @@ export function createExchange(parts: {
     newSecret,
     artifacts,
     workspaces: createWorkspaces({ root: join(config.dataDir, 'workspaces'), artifacts }),
+    host: hostname(),
     holder,
     settings: {
       ownerOpenIds: owners,

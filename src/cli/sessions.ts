@@ -65,8 +65,26 @@ async function showSession(cx: Cx, id: string, options: Options): Promise<ExitCo
     ...['conversation', 'session', 'epoch', 'turns', 'running', 'because']
       .filter((name) => body[name] !== null)
       .map((name) => `${name}: ${plain(body[name])}`),
-    ...Object.entries(object(body['effective'])).map(([name, value]) => `${name}: ${plain(value ?? '?')}`),
+    ...effectiveLines(object(body['effective'])),
   ])
+}
+
+/** What is in force; what is no single value is written out. */
+function effectiveLines(effective: Json): readonly string[] {
+  return Object.entries(effective).flatMap(([name, value]) => {
+    if (name === 'confinement') return confinementLines(object(value))
+    if (name === 'differs') return [`differs: ${list(value).map(plain).join(', ')}`]
+    return [`${name}: ${plain(value ?? '?')}`]
+  })
+}
+
+function confinementLines(of: Json): readonly string[] {
+  const paths = list(of['paths']).map((one) => `${plain(one['access'])} ${plain(one['path'])}`)
+  return [
+    ...['profile', 'reads', 'writes', 'network'].map((name) => `${name}: ${plain(of[name] ?? '?')}`),
+    `confined by: ${plain(of['by'] ?? '?')}`,
+    ...(paths.length === 0 ? [] : [`granted: ${paths.join(', ')}`]),
+  ]
 }
 
 async function changeSession(cx: Cx, id: string, act: 'stop' | 'replace', options: Options): Promise<ExitCode> {

@@ -68,6 +68,8 @@ export interface EffectiveProfile {
   readonly realModel: boolean
   /** Absent in what was recorded before profiles were. */
   readonly confinement?: Confinement
+  /** What is in force otherwise than it was set, by the words of the settings; absent: nothing. */
+  readonly differs?: readonly string[]
 }
 
 /** What is in force around the commands and files of a session; null where nobody can say. */

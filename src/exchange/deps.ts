@@ -47,6 +47,8 @@ export interface Exchange {
   readonly every: (ms: number, work: () => Promise<void>) => () => void
   /** Lends the place of a turn that waits for a person to another one, until the returned function is called. */
   readonly lendPlace: () => () => void
+  /** The name of this machine, for agents. */
+  readonly host: string
   /** Names this installation's process: who holds a wake, a turn or a lease. */
   readonly holder: string
 }

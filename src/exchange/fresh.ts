@@ -1,4 +1,4 @@
-import { profileKey, type SessionProfile } from '../collab/audience.js'
+import { OWNER_PROFILE, profileKey, RESTRICTED_PROFILE, type SessionProfile } from '../collab/audience.js'
 import type { Notice } from '../collab/notice.js'
 import type { LaneId } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
@@ -48,6 +48,8 @@ export interface Context {
   /** Names the folder in which it works: what was found with one profile does not lie where another one looks. */
   readonly workspaceLane: LaneId
   readonly profile: SessionProfile
+  /** Those of the same context that run with another profile. */
+  readonly otherSessions: readonly LaneId[]
   /** What was said nearby before that belongs to an earlier context; null: there is none. By the provider's clock. */
   readonly since: number | null
 }
@@ -65,8 +67,13 @@ export async function contextOf(x: Exchange, request: WorkRequest, lane: LaneId)
   const { bot, messageId } = root.origin
   const fresh = await freshBefore(x.db.sql, request.conversation, { bot, messageId, openedAt: root.openedAt })
   const profile = await profileFor(x, x.db.sql, request)
+  const base = fresh === null ? lane : (uuidFrom('context', lane, fresh.id) as LaneId)
+  const sessionLane = sessionLaneOf(base, profile)
   return {
-    sessionLane: sessionLaneOf(fresh === null ? lane : (uuidFrom('context', lane, fresh.id) as LaneId), profile),
+    sessionLane,
+    otherSessions: [OWNER_PROFILE, RESTRICTED_PROFILE]
+      .map((other) => sessionLaneOf(base, other))
+      .filter((other) => other !== sessionLane),
     workspaceLane: profile.kind === 'owner' ? lane : (uuidFrom('workspace', lane, profile.kind) as LaneId),
     profile,
     since: fresh?.writtenAt ?? null,

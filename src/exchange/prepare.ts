@@ -37,6 +37,8 @@ export interface PrepareHow {
   readonly context: Pick<Context, 'since' | 'workspaceLane'>
   /** The session is a new one: it knows nothing of this conversation yet. */
   readonly begins?: boolean
+  /** What a session that begins is told of itself. */
+  readonly sheet?: readonly string[]
   /** Put into a turn that runs: only the message, without what else the conversation is owed. */
   readonly alone?: boolean
 }
@@ -56,7 +58,7 @@ export async function prepareTurn(
   how: PrepareHow,
 ): Promise<Prepared> {
   const { sql } = x.db
-  const { shownBefore, context, begins = false, alone = false } = how
+  const { shownBefore, context, begins = false, sheet = [], alone = false } = how
   const { since, workspaceLane } = context
   const channel = x.channelOf(request.origin.bot)
   const said = await messagesOf(x, state, request)
@@ -96,6 +98,7 @@ export async function prepareTurn(
     sender: senderOf(request),
     asks: x.toolsUrl === null ? [] : owed,
     background: [
+      ...(sheet.length === 0 ? [] : [{ title: 'Your session, as it begins', text: sheet.join('\n') }]),
       ...(brief === null
         ? []
         : [{ title: 'Brief (from the agent that asks, with the owner’s own messages)', text: brief.text }]),

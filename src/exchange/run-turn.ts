@@ -38,6 +38,7 @@ import { openSession } from './open-session.js'
 import { scopeOf } from './open.js'
 import { prepareTurn } from './prepare.js'
 import { profileFor } from './profile.js'
+import { sheetOf } from './sheet.js'
 import { waitForConfinement, waitForRuntime } from './unavailable.js'
 
 /** This run's claim on a lane. */
@@ -117,7 +118,8 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
   if (opening.outcome !== 'opened') return await waitForRuntime(x, run, 'the session could not be opened')
   const { session } = opening
   const begins = session.opened === 'new'
-  const how = { shownBefore: shown, context, begins }
+  const sheet = begins ? await sheetOf(x, { request, agent, session, context }) : []
+  const how = { shownBefore: shown, context, begins, sheet }
   const prepared = await prepareTurn(x, fold(request.id, facts), request, lane, turn, how)
   const row = {
     id: turn,

@@ -332,6 +332,7 @@ export function testExchange(
     },
     settings: { ...testSettings, ...settings },
     every: () => () => {},
+    host: 'host-one',
     lendPlace: () => () => {},
     holder: 'test',
   }

@@ -35,6 +35,7 @@ export interface Connected {
   readonly model: string | null
   readonly effort: string | null
   readonly confinement: Confinement
+  readonly differs: readonly string[]
 }
 
 /** Reports that this client has no use for; some of them are long. What a command prints is none: it shows progress. */
@@ -165,6 +166,7 @@ async function connected(
     model: text(response['model']),
     effort: text(response['reasoningEffort']),
     confinement: confinementOf(response, profile, deps),
+    differs: other,
   }
 }
 

@@ -64,8 +64,9 @@ export class CodexLane {
   }
 
   get effective(): EffectiveProfile {
-    const { model, effort, confinement } = this.#link
-    return { runtime: 'codex', version: this.program.version, model, effort, realModel: true, confinement }
+    const { model, effort, confinement, differs } = this.#link
+    const inForce = { model, effort, confinement, ...(differs.length === 0 ? {} : { differs }) }
+    return { runtime: 'codex', version: this.program.version, realModel: true, ...inForce }
   }
 
   turn(input: TurnInput, signal: AbortSignal): AsyncIterable<TurnEvent> {
