@@ -50,10 +50,18 @@ export type SessionProfile =
 export const OWNER_PROFILE: SessionProfile = { kind: 'owner' }
 export const RESTRICTED_PROFILE: SessionProfile = { kind: 'restricted', paths: [] }
 
+/**
+ * Whether a standing owner wrote all of it: what another person wrote, also only a part, never uses what that owner has
+ * permitted.
+ */
+export function areOwnWords({ owner, ownerStands, writers }: Asked): boolean {
+  return ownerStands && owner !== '' && writers.length > 0 && writers.every((writer) => writer === owner)
+}
+
 /** What is ambiguous or not known counts as shared. */
 export function audienceOf(asked: Asked): Audience {
-  const { chatType, chatId, owner, ownerStands, ownerDirectChat, writers } = asked
-  const ownWords = ownerStands && owner !== '' && writers.length > 0 && writers.every((writer) => writer === owner)
+  const { chatType, chatId, ownerDirectChat } = asked
+  const ownWords = areOwnWords(asked)
   if (chatType === 'p2p') {
     return ownWords && chatId !== null && chatId === ownerDirectChat ? 'owner-private' : 'other-dm'
   }

@@ -1,12 +1,12 @@
+import { areOwnWords, audienceOf } from '../collab/audience.js'
 import { gapOf, grantsFor, type Gap, type OperationUse, type Use } from '../collab/grant.js'
 import type { AgentId, Instant, TextDigest } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
 import { DAY } from '../lib/time.js'
-import { conversationOf } from '../stores/conversations/conversations.js'
 import { grantsOf, grantsStand } from '../stores/grants/grants.js'
-import { directChatOf } from '../stores/principals/principals.js'
 import type { Exchange } from './deps.js'
 import type { Stands } from './exchange.js'
+import { askedBy } from './profile.js'
 
 /** So long after its end a grant is still named as the reason why something is not allowed any more. */
 const REMEMBERED = 90 * DAY
@@ -20,7 +20,8 @@ export interface Wanted {
 
 /**
  * The standing grants that allow a use now, or what is missing. Asked at the moment of the use: what was queued while a
- * grant stood finds it as it stands now. Nothing stands in the name of somebody who is no listed owner any more.
+ * grant stood finds it as it stands now. Nothing stands in the name of somebody who is no owner any more, and nothing of
+ * it is used by what another person wrote.
  *
  * @source RFC §5.3 (a grant is reused across turns and restarts until revoked, expired or outside scope)
  */
@@ -30,13 +31,14 @@ export async function standingFor(
 ): Promise<{ readonly grants: readonly string[] } | { readonly grants: null; readonly gap: Gap }> {
   const now = x.clock.now()
   const { principal, openId } = request.authority
+  const { asked } = await askedBy(x, x.db.sql, request)
   // What owners allow, they allow for their own work: a member's uses none, also when they became an owner since.
-  if (principal !== 'owner' || !x.settings.ownerOpenIds.has(openId)) return { grants: null, gap: { kind: 'none' } }
+  if (principal !== 'owner' || !areOwnWords(asked)) return { grants: null, gap: { kind: 'none' } }
   const use: Use = {
     agent,
     openId,
     conversation: request.conversation,
-    ownerPrivate: await isOwnerPrivate(x, request),
+    ownerPrivate: audienceOf(asked) === 'owner-private',
     operation,
     does,
     at: now as Instant,
@@ -44,13 +46,6 @@ export async function standingFor(
   const all = await grantsOf(x.db.sql, { agent, openId, operation, since: now - REMEMBERED })
   const found = grantsFor(all, use)
   return found === null ? { grants: null, gap: gapOf(all, use) } : { grants: found.map((grant) => grant.id) }
-}
-
-/** The direct conversation of the very owner in whose name it is asked. */
-async function isOwnerPrivate(x: Exchange, request: WorkRequest): Promise<boolean> {
-  const conversation = await conversationOf(x.db.sql, request.conversation)
-  if (conversation?.chatType !== 'p2p') return false
-  return (await directChatOf(x.db.sql, conversation.bot, request.authority.openId)) === conversation.chatId
 }
 
 /**

@@ -29,6 +29,21 @@ export async function profileFor(
   sql: SqlLike,
   request: WorkRequest,
 ): Promise<SessionProfile> {
+  const { asked, root } = await askedBy(x, sql, request)
+  const { chatId, owner } = asked
+  const standing =
+    chatId === null || root.authority.principal !== 'owner'
+      ? null
+      : await ownerWorkIn(x, sql, { bot: root.origin.bot, chatId, owner })
+  return profileOf(asked, standing)
+}
+
+/** Where a request was asked at its root, and by everybody whose words it is made of. */
+export async function askedBy(
+  x: Pick<Exchange, 'settings'>,
+  sql: SqlLike,
+  request: WorkRequest,
+): Promise<{ readonly asked: Asked; readonly root: WorkRequest }> {
   const said = saidIn(await factsOf(sql, await rootOf(sql, request)))
   const root = said[0] ?? request
   const { bot } = root.origin
@@ -42,11 +57,7 @@ export async function profileFor(
     ownerDirectChat: await directChatOf(sql, bot, owner),
     writers: said.map(({ sender }) => writerOf(sender, owner)),
   }
-  const standing =
-    place === null || root.authority.principal !== 'owner'
-      ? null
-      : await ownerWorkIn(x, sql, { bot, chatId: place.chatId, owner })
-  return profileOf(asked, standing)
+  return { asked, root }
 }
 
 /** Each revision as it was said, by whoever said it. */

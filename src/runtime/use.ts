@@ -18,7 +18,7 @@ const DEEPEST = 200
  * does not exist yet lies below that. A path that cannot be resolved stays unresolved, and nothing covers it.
  *
  * Looked up when the agent asks. What changes on the disk between the answer and the act is not seen: a grant counts
- * where nobody else moves links below it (docs/security.md).
+ * where nobody else moves links below it (docs/runtimes.md).
  *
  * @param base where a relative path begins: the folder in which the agent works
  * @returns null when nothing is named

@@ -53,6 +53,59 @@ describe('grants', () => {
     expect(await run(['grant', 'revoke', 'g1'])).toEqual({ code: 0, out: 'accepted\n', err: '' })
     expect((await run(['grant', 'list'])).out).toContain('revoked')
   })
+
+  test('are given for a directory or a host with a reason and an end, and listed with what they give', async () => {
+    const path = ['grant', 'add', 'manager', '--path', '/srv/notes', '--host', 'box', '--effects', 'read,write']
+    const given = await run([...path, '--owner-private', '--reason', 'notes are kept there'])
+    expect([given.code, given.err]).toEqual([0, ''])
+    expect(given.out).toMatch(/^given: [0-9a-f-]{36}\n$/u)
+    const host = [
+      'grant',
+      'add',
+      'manager',
+      '--network',
+      '*.Example.com',
+      '--owner-private',
+      '--reason',
+      'r',
+      '--no-end',
+    ]
+    expect((await run(host, { lang: 'zh_CN.UTF-8' })).out).toContain('已授予')
+    const { out } = await run(['grant', 'list'])
+    expect(out).toMatch(
+      /stands {3}manager {2}until \d{4}-\d\d-\d\d .* direct conversations {2}x0 {2}read,write box:\/srv\/notes\//u,
+    )
+    expect(out).toMatch(/until it is revoked .* network \*\.example\.com/u)
+  })
+
+  test.each([
+    [['--path', '/a', '--owner-private', '--reason', 'r', '--network', 'x.test']],
+    [['--path', '/a', '--effects', 'read', '--reason', 'r']],
+    [['--path', '/a', '--effects', 'read', '--owner-private']],
+    [['--owner-private', '--reason', 'r']],
+    [['--path', '/a', '--effects', 'read', '--owner-private', '--reason', 'r', '--days', 'ever']],
+  ])('are not given by the half of a command: %j', async (words) => {
+    expect((await run(['grant', 'add', 'manager', ...words])).code).toBe(2)
+  })
+
+  test('are refused with the sentence that says what to do', async () => {
+    const { code, err } = await run([
+      'grant',
+      'add',
+      'manager',
+      '--path',
+      '/srv/..',
+      '--effects',
+      'read',
+      '--owner-private',
+      '--reason',
+      'r',
+    ])
+    expect([code, err]).toEqual([
+      1,
+      'Name one absolute directory below the root without "..", or one host, without hidden characters\n',
+    ])
+  })
 })
 
 describe('exit codes', () => {

@@ -113,27 +113,31 @@ export function messageIn(chatId: string, text: string, at: number): IncomingMes
   }
 }
 
-/** An owner's message becomes a request in its conversation. */
+const OWNER = 'ou_test_owner'
+
+/** An owner's message, or with the owner's authority that of somebody else, becomes a request in its conversation. */
 export async function openRoot(
   { x, clock }: Rig,
   text: string,
   chatId = `oc_${randomUUID()}`,
+  writer = OWNER,
 ): Promise<{ readonly request: RequestId; readonly conversation: ConversationId }> {
   clock.add(1)
-  const message = messageIn(chatId, text, clock.now())
+  const own = messageIn(chatId, text, clock.now())
+  const message = { ...own, sender: { ...own.sender, openId: writer } }
   const id = conversationIdOf(bot, chatId, '')
   const place = { id, bot, chatId, threadKey: '', chatType: 'p2p' }
   await bindOwner(x.db.sql, { bot, openId: message.sender.openId, directChat: chatId }, clock.now())
   const conversation = await ensureConversation(x.db.sql, place, 'en', clock.now())
   return {
-    request: await openRequest(x, { message, conversation, receivedAt: clock.now(), late: false, ...byOwner(message) }),
+    request: await openRequest(x, { message, conversation, receivedAt: clock.now(), late: false, ...byOwner(own) }),
     conversation: id,
   }
 }
 
 /** Opens a request and begins a turn of its receiver on it. */
-export async function rootInTurn(rig: Rig, text: string, chatId?: string): Promise<Root> {
-  const { request, conversation } = await openRoot(rig, text, chatId)
+export async function rootInTurn(rig: Rig, text: string, chatId?: string, writer?: string): Promise<Root> {
+  const { request, conversation } = await openRoot(rig, text, chatId, writer)
   const turn = await beginTurn(rig, request, MANAGER)
   return {
     request,

@@ -156,6 +156,15 @@ describe('a permission for a directory', () => {
     expect((await effective(gone, id)).effective).toBe('principal-removed')
   })
 
+  acceptance('A3', 'is not used by what another person wrote, also only in part', async () => {
+    const rig = rigOf(fresh.db, [])
+    const theirs = await rootInTurn(rig, 'keep mine as well', `oc_${randomUUID()}`, 'ou_somebody')
+    await given(rig, notes(theirs.conversation))
+    const a = await asking(rig, theirs, 0)
+    await a.ask(writes('/srv/notes/a'))
+    expect(a.heard).toEqual(['reject-once'])
+  })
+
   test('for all private chats counts in the direct one of its owner, and in no other', async () => {
     const rig = rigOf(fresh.db, [])
     const [mine, other] = [await rootInTurn(rig, 'mine', `oc_${randomUUID()}`), await rootInTurn(rig, 'not mine')]

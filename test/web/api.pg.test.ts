@@ -307,6 +307,62 @@ describe('retry', () => {
   })
 })
 
+describe('standing permissions', () => {
+  const body = {
+    agent: 'manager',
+    scope: { kind: 'path', prefix: '/srv/notes//' },
+    effects: ['write'],
+    conversation: null,
+    reason: 'notes',
+    days: 30,
+  }
+  const add = (over: object = {}, key: string | null = `grant-${tick()}`, headers: Record<string, string> = bearer) =>
+    ui.post('/api/v1/grants', {
+      headers: { ...headers, 'content-type': 'application/json', ...(key === null ? {} : { 'idempotency-key': key }) },
+      body: JSON.stringify({ ...body, ...over }),
+    })
+
+  test('are given by the operator once per key, and shown with what they give now', async () => {
+    const first = await add({}, 'grant-once')
+    expect(first.status).toBe(201)
+    const given = await json(first)
+    expect(await json(await add({}, 'grant-once'))).toEqual({ ...given, outcome: 'already-applied' })
+    expect((await add({ reason: 'another' }, 'grant-once')).status).toBe(422)
+    const { items } = (await json(await ui.get('/api/v1/grants', bearer))) as { items: Record<string, unknown>[] }
+    expect(items[0]).toMatchObject({
+      id: given['grant'],
+      effective: 'standing',
+      openId: 'ou_1',
+      scope: { kind: 'path', prefix: '/srv/notes' },
+      effects: ['write'],
+      issuedBy: 'admin-token',
+      used: 0,
+      lastUses: [],
+    })
+  })
+
+  test.each<[string, object, number, string]>([
+    ['the root', { scope: { kind: 'path', prefix: '/' } }, 422, 'scope-unsound'],
+    ['another effect', { effects: ['network'] }, 422, 'effect-not-possible'],
+    ['no owner of ours', { openId: 'ou_of_another_app' }, 422, 'not-an-owner'],
+    ['a parent that is not there', { parent: 'none' }, 404, 'grant-unknown'],
+    ['a scope of no kind that is used', { scope: { kind: 'goal', goal: 'g' } }, 400, 'bad-request'],
+    ['more than it takes', { everything: true }, 400, 'bad-request'],
+    ['no end that anybody chose', { days: undefined }, 400, 'bad-request'],
+  ])('are refused for %s', async (_name, over, status, code) => {
+    const response = await add(over)
+    expect([response.status, (await json(response))['code']]).toEqual([status, code])
+  })
+
+  test('are given to nobody without the operator, whatever the body says', async () => {
+    expect((await add({}, 'grant-nobody', {})).status).toBe(401)
+    expect((await add({}, 'grant-forged', { authorization: 'Bearer lma_of_an_agent' })).status).toBe(401)
+    expect((await add({}, null)).status).toBe(400)
+    const { cookie } = await ui.browser()
+    expect((await add({}, 'grant-csrf', { cookie })).status).toBe(403)
+  })
+})
+
 describe('the document', () => {
   test('is OpenAPI 3.1 and lists exactly the routes that exist', async () => {
     const document = await json(await ui.get('/api/v1/openapi.json', bearer))
@@ -317,6 +373,8 @@ describe('the document', () => {
     )
     expect(listed.sort()).toEqual([
       'get /api/v1/agents',
+      'get /api/v1/chats',
+      'get /api/v1/chats/{bot}/{chat}/policy',
       'get /api/v1/deliveries',
       'get /api/v1/deliveries/{id}',
       'get /api/v1/doctor',
@@ -330,6 +388,7 @@ describe('the document', () => {
       'get /api/v1/sessions/{id}',
       'post /api/v1/agents',
       'post /api/v1/agents/{id}/tokens',
+      'post /api/v1/chats/{bot}/{chat}/members/{openId}/remove',
       'post /api/v1/deliveries/{id}/retry',
       'post /api/v1/goals',
       'post /api/v1/goals/{id}/resume',
@@ -340,6 +399,7 @@ describe('the document', () => {
       'post /api/v1/sessions/{id}/replace',
       'post /api/v1/sessions/{id}/stop',
       'post /api/v1/sign-in-links',
+      'put /api/v1/chats/{bot}/{chat}/policy',
     ])
     for (const method of Object.values(paths).flatMap((methods) => Object.values(methods))) {
       expect(Object.keys(method.responses)).toContain('401')
