@@ -36,6 +36,7 @@ export function grantCommands(
     .option('--path <directory>', words.path)
     .option('--host <name>', words.host)
     .option('--network <host>', words.network)
+    .option('--chat <id>', words.chat)
     .option('--effects <list>', words.effects)
     .option('--conversation <id>', words.conversation)
     .option('--owner-private', words.ownerPrivate)
@@ -89,7 +90,10 @@ function whatOf(cx: Cx, item: Json): string {
     const effects = (Array.isArray(item['effects']) ? item['effects'] : []).map(
       (effect: unknown) => words.effect[effect as keyof typeof words.effect] ?? plain(effect),
     )
-    const place = scope['kind'] === 'path' ? `${plain(scope['host'])}:${plain(scope['prefix'])}/` : plain(scope['host'])
+    const place =
+      scope['kind'] === 'path'
+        ? `${plain(scope['host'])}:${plain(scope['prefix'])}/`
+        : plain(scope['host'] ?? scope['chat'])
     return `${effects.join(',')} ${place}`
   }
   // Its first line is often only the name of a tool; what is allowed stands below it.
@@ -108,15 +112,17 @@ async function add(cx: Cx, agent: string, options: Options): Promise<ExitCode> {
 }
 
 function bodyOf(agent: string, options: Options): object | null {
-  const { path, network, host, conversation, ownerPrivate, reason, days, end, parent, owner } = options
-  if ((path === undefined) === (network === undefined)) return null
+  const { path, network, chat, host, conversation, ownerPrivate, reason, days, end, parent, owner } = options
+  if ([path, network, chat].filter((one) => one !== undefined).length !== 1) return null
   if ((conversation === undefined) === (ownerPrivate === undefined)) return null
   if (typeof reason !== 'string' || (end !== false && !/^\d{1,4}$/u.test(String(days)))) return null
-  const effects = network === undefined ? String(options['effects'] ?? '') : 'network'
+  const effects = network !== undefined ? 'network' : chat !== undefined ? 'read' : String(options['effects'] ?? '')
   const scope =
-    network === undefined
-      ? { kind: 'path', prefix: path, ...(host === undefined ? {} : { host }) }
-      : { kind: 'network', host: network }
+    network !== undefined
+      ? { kind: 'network', host: network }
+      : chat !== undefined
+        ? { kind: 'chat', chat }
+        : { kind: 'path', prefix: path, ...(host === undefined ? {} : { host }) }
   return {
     agent,
     scope,

@@ -5,11 +5,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createArtifactBytes } from '../../src/artifacts/bytes.js'
 import type { PutReceipt, ToolCaller } from '../../src/collab/agent-tools.js'
-import type { AskId, RequestId, Revision } from '../../src/collab/refs.js'
+import { MANAGER, type AskId, type ConversationId, type RequestId, type Revision } from '../../src/collab/refs.js'
 import { createAgentTools } from '../../src/exchange/agents/tools.js'
 import { attachmentIdOf } from '../../src/exchange/agents/artifact-files.js'
+import { addGrant, type GrantWanted } from '../../src/exchange/grant-add.js'
+import { effectiveGrants } from '../../src/exchange/grant-list.js'
 import { ingressIdOf } from '../../src/exchange/ids.js'
 import { scopeOf } from '../../src/exchange/open.js'
+import { endGrant } from '../../src/exchange/revoke-grant.js'
+import { newest } from '../../src/stores/views/cursor.js'
 import { returnToParent } from '../../src/exchange/returns.js'
 import { callerOf, standingToken } from '../../src/exchange/tokens.js'
 import { must } from '../../src/lib/assert.js'
@@ -253,6 +257,37 @@ describe('who may read a file', () => {
     const child = await handedTo(other.manager, other.request, 'anna', [artifact])
     expect(await read(attached('anna'), child, artifact)).toBeNull()
     expect(await read(one.manager, one.request, artifact)).toBe('It says 42.')
+  })
+
+  acceptance('A3', 'of another chat it is read by a permission for that chat, until that is revoked', async () => {
+    const one = await rootInTurn(rig, 'Please keep this.')
+    const other = await rootInTurn(rig, 'Please look there.')
+    const theirs = await rootInTurn(rig, 'Me too.', `oc_${randomUUID()}`, 'ou_somebody')
+    const { artifact } = taken(await rig.tools.artifactPut(one.manager, putting(one.request)))
+    const [place] = await fresh.db.sql`select chat_id as chat from collab.conversations where id = ${one.conversation}`
+    const give = async (conversation: string) => {
+      const wanted: GrantWanted = {
+        agent: MANAGER,
+        openId: 'ou_test_owner',
+        scope: { kind: 'chat', chat: String(place?.['chat']) },
+        effects: ['read'],
+        audience: { kind: 'conversation', conversation: conversation as ConversationId },
+        reason: 'one project',
+        days: 1,
+        parent: null,
+      }
+      const given = await addGrant(rig.x, { wanted, eventId: randomUUID(), who: 'admin-token' })
+      return given.outcome === 'accepted' ? given.grant : ''
+    }
+    const grant = await give(other.conversation)
+    await give(theirs.conversation)
+    expect(await read(other.manager, other.request, artifact)).toBe('It says 42.')
+    // What somebody else wrote uses nothing of it, and nothing is written there.
+    expect(await read(theirs.manager, theirs.request, artifact)).toBeNull()
+    const listed = (await effectiveGrants(rig.x, newest, 10)).find((row) => row.id === grant)
+    expect(listed).toMatchObject({ effective: 'standing', used: 1 })
+    await endGrant(rig.x, { grant, eventId: randomUUID(), who: 'operator' })
+    expect(await read(other.manager, other.request, artifact)).toBeNull()
   })
 
   acceptance(

@@ -1,9 +1,15 @@
 import type { AgentTools, ArtifactView, PutReceipt, ToolCaller } from '../../collab/agent-tools.js'
 import { MANAGER } from '../../collab/refs.js'
+import type { WorkRequest } from '../../collab/request.js'
 import { uuidFrom } from '../../lib/digest.js'
 import { artifactOf, putArtifact, type ArtifactRow } from '../../stores/artifacts/artifacts.js'
+import { conversationOf } from '../../stores/conversations/conversations.js'
+import { GRANT_USE } from '../../stores/grants/grants.js'
 import { factsOf } from '../../stores/ledger/read.js'
+import { writeAudit } from '../../stores/sessions/audit.js'
 import type { Exchange } from '../deps.js'
+import { standingFor, stillGranted } from '../grant-use.js'
+import { digestOfText } from '../ids.js'
 import { scopeOf } from '../open.js'
 import { standing } from '../tokens.js'
 import { refuse, toolEventOf } from './act.js'
@@ -57,7 +63,7 @@ export async function artifactPut(
 /**
  * Reads a file of a request. Asked before anything is read: may the caller see the request, and is the file one of it?
  * The manager reads all of its conversation; a worker what it put there itself, what was put on the request, and what
- * belongs to it.
+ * belongs to it. A file of another chat is read only by a standing permission that names that chat.
  *
  * @returns null for every other file and for one that does not exist, so that neither can be told from the other
  * @source RFC §5.11, ledger invariant 13 — A14
@@ -69,10 +75,42 @@ export async function artifactGet(
 ): ReturnType<AgentTools['artifactGet']> {
   const reached = await reach(x, caller, said.request)
   const row = isArtifactId(said.artifact) ? await artifactOf(x.db.sql, said.artifact) : null
-  if (reached === null || row === null || row.accessScope !== scopeOf(reached.request.conversation)) return null
+  if (reached === null || row === null) return null
+  if (row.accessScope !== scopeOf(reached.request.conversation)) {
+    const permitted = await readsElsewhere(x, caller, reached.request, row)
+    return permitted ? { file: viewOf(x, row), bytes: x.artifacts.read(row.digest) } : null
+  }
   return (await belongs(x, caller, said.request, row))
     ? { file: viewOf(x, row), bytes: x.artifacts.read(row.digest) }
     : null
+}
+
+/** Matched at this very read, and on record before anything of it is told. */
+async function readsElsewhere(
+  x: Exchange,
+  caller: ToolCaller,
+  request: WorkRequest,
+  row: ArtifactRow,
+): Promise<boolean> {
+  const conversation = await conversationOf(x.db.sql, row.accessScope.slice(scopeOf('').length))
+  if (conversation === null || conversation.bot !== request.origin.bot) return false
+  const found = await standingFor(x, {
+    request,
+    agent: caller.agent,
+    operation: digestOfText(`read artifact ${row.id}`),
+    does: [{ effect: 'read', resource: { kind: 'chat', chat: conversation.chatId } }],
+  })
+  const { grants } = found
+  if (grants === null) return false
+  const now = x.clock.now()
+  return await x.db.tx(async (tx) => {
+    if ((await standing(caller)(tx)) !== null || (await stillGranted(x, grants)(tx)) !== null) return false
+    for (const grant of grants) {
+      const line = { id: x.newId(), at: now, who: caller.agent, act: `${GRANT_USE}: read ${row.id}`, subject: grant }
+      await writeAudit(tx, line)
+    }
+    return true
+  })
 }
 
 async function belongs(

@@ -4,6 +4,9 @@ import type { AgentId, ConversationId, Instant, TextDigest } from '../../collab/
 import { must } from '../../lib/assert.js'
 import type { SqlLike, Tx } from '../db.js'
 
+/** How the audit line of a use begins that no approval asked for. */
+export const GRANT_USE = 'grant use'
+
 /** What is kept of a grant beside what it allows. */
 export interface GrantNote {
   readonly reason: string | null

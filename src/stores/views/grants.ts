@@ -1,5 +1,6 @@
 import type { Effect, Scope } from '../../collab/grant-scope.js'
 import type { SqlLike } from '../db.js'
+import { GRANT_USE } from '../grants/grants.js'
 import type { Place } from './cursor.js'
 
 /** One standing permission as it is written. */
@@ -38,7 +39,8 @@ export async function listGrants(sql: SqlLike, after: Place, limit: number): Pro
       g.revoked_by as "revokedBy", g.revision,
       (select t.body from collab.texts t where t.digest = g.operation and t.body is not null limit 1) as operation,
       (select count(*)::int from collab.observations o where o.kind = 'approval-settled'
-        and o.payload ->> 'grant' = g.id) as used,
+        and o.payload ->> 'grant' = g.id)
+      + (select count(*)::int from collab.audit_lines a where a.subject = g.id and a.act like ${`${GRANT_USE}:%`}) as used,
       coalesce((select jsonb_agg(jsonb_build_object('turn', u.turn, 'request', u.request, 'at', u.at) order by u.at desc, u.turn)
         from (select o.payload ->> 'turn' as turn, o.request, max(o.recorded_at) as at from collab.observations o
           where o.kind = 'approval-settled' and o.payload ->> 'grant' = g.id

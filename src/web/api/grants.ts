@@ -26,6 +26,10 @@ const scope = z.discriminatedUnion('kind', [
     kind: z.literal('network'),
     host: z.string().openapi({ description: 'One name; `*.name` for all names below it' }),
   }),
+  z.strictObject({
+    kind: z.literal('chat'),
+    chat: z.string().openapi({ description: 'The files of that chat, by its id at the provider' }),
+  }),
 ])
 
 const Grant = z
@@ -69,6 +73,7 @@ const NewGrant = z
         host: z.string().optional().openapi({ description: 'Absent: the machine of this gateway' }),
       }),
       z.strictObject({ kind: z.literal('network'), host: z.string() }),
+      z.strictObject({ kind: z.literal('chat'), chat: z.string() }),
     ]),
     effects: z.array(effect).min(1).max(4),
     conversation: z
