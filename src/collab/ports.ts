@@ -137,12 +137,24 @@ export interface QuiesceProof {
 
 export type StopOutcome = 'stopped' | 'already-ended' | 'unknown'
 
+/** What a session still has of an input that it was given before its executor was lost. */
+export type KnownInput =
+  /** It never took it. */
+  | { readonly known: 'absent' }
+  /** It has the words, and no finished answer to them. */
+  | { readonly known: 'unanswered' }
+  /** It finished: what is still to be had of that turn, from its start to its end. */
+  | { readonly known: 'answered'; readonly events: readonly TurnEvent[] }
+  | { readonly known: 'unknown' }
+
 export interface RuntimeSession {
   readonly ref: SessionRef
   readonly opened: 'new' | 'resumed'
   readonly effective: EffectiveProfile
   turn(input: TurnInput, signal: AbortSignal): AsyncIterable<TurnEvent>
   steer(turn: TurnId, input: TurnInput): Promise<'taken' | 'too-late' | 'unsupported'>
+  /** Asked between turns, of a session that goes on, where `durable-message-id` is declared. Never throws. */
+  lookUp(turn: TurnId): Promise<KnownInput>
   /** Interrupts the turn and ends its commands. */
   stop(turn: TurnId): Promise<StopOutcome>
   answer(approval: string, verdict: Verdict): Promise<void>

@@ -39,6 +39,8 @@ export interface PrepareHow {
   readonly begins?: boolean
   /** What a session that begins is told of itself. */
   readonly sheet?: readonly string[]
+  /** The session has the message already, from a turn that was cut off. */
+  readonly goesOn?: boolean
   /** Put into a turn that runs: only the message, without what else the conversation is owed. */
   readonly alone?: boolean
 }
@@ -58,7 +60,7 @@ export async function prepareTurn(
   how: PrepareHow,
 ): Promise<Prepared> {
   const { sql } = x.db
-  const { shownBefore, context, begins = false, sheet = [], alone = false } = how
+  const { shownBefore, context, begins = false, sheet = [], alone = false, goesOn = false } = how
   const { since, workspaceLane } = context
   const channel = x.channelOf(request.origin.bot)
   const said = await messagesOf(x, state, request)
@@ -125,6 +127,7 @@ export async function prepareTurn(
         ],
     toldTo: [...new Set([...state.steers.values()].filter(mayHaveArrived).map(({ into }) => into))],
     resumed: state.turns.size > 0 && state.results.length === 0,
+    goesOn,
   })
   return { input: { turn, text, attachments: [...files, ...quotedFiles] }, contextItems: items.map((item) => item.id) }
 }

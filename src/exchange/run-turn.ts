@@ -10,7 +10,6 @@ import type { WorkRequest } from '../collab/request.js'
 import { unreachable } from '../lib/assert.js'
 import { uuidFrom } from '../lib/digest.js'
 import { errorLabel } from '../lib/log.js'
-import { storableText } from '../lib/storable.js'
 import { replacementsOf } from '../stores/bindings/bindings.js'
 import { isConnectionLost } from '../stores/db.js'
 import { writeAudit } from '../stores/sessions/audit.js'
@@ -29,6 +28,7 @@ import { approvalsOf, type Approvals } from './approval.js'
 import type { Exchange } from './deps.js'
 import { conclude, endWithoutAnswer, TurnFault } from './end-turn.js'
 import { untilGone, watchEnd } from './end-watch.js'
+import { eventsOf, knownOfCutOff } from './cut-off.js'
 import { decideAndCommit, type Stands } from './exchange.js'
 import { watchFollowUps } from './follow-ups.js'
 import { contextOf } from './fresh.js'
@@ -39,6 +39,7 @@ import { scopeOf } from './open.js'
 import { prepareTurn } from './prepare.js'
 import { profileFor } from './profile.js'
 import { sheetOf } from './sheet.js'
+import { storableEvent } from './storable-event.js'
 import { waitForConfinement, waitForRuntime } from './unavailable.js'
 
 /** This run's claim on a lane. */
@@ -118,9 +119,11 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
   if (opening.outcome !== 'opened') return await waitForRuntime(x, run, 'the session could not be opened')
   const { session } = opening
   const begins = session.opened === 'new'
+  const state = fold(request.id, facts)
+  const before = await knownOfCutOff(x, state, runtime, session, sessionLane)
   const sheet = begins ? await sheetOf(x, { request, agent, session, context }) : []
-  const how = { shownBefore: shown, context, begins, sheet }
-  const prepared = await prepareTurn(x, fold(request.id, facts), request, lane, turn, how)
+  const how = { shownBefore: shown, context, begins, sheet, goesOn: before?.known === 'unanswered' }
+  const prepared = await prepareTurn(x, state, request, lane, turn, how)
   const row = {
     id: turn,
     lane,
@@ -161,9 +164,12 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
   const heard = x.running.add(turn, async (stands) => void (await began(session.ref.id, stands)))
   try {
     const signal = AbortSignal.any([hold.signal, watch.signal])
-    const events = untilGone(session.turn(prepared.input, signal), watch.gone)
+    let presented = false
+    const own =
+      before?.known === 'answered' ? eventsOf(before.events, () => presented) : session.turn(prepared.input, signal)
+    const events = untilGone(own, watch.gone)
     const { end, ...given } = await follow(x, run, session, events, turn, approvals, async (hostTurn) => {
-      const presented = await began(hostTurn)
+      presented = await began(hostTurn)
       // Not before: a call that comes in meanwhile waits for the same news.
       heard()
       return presented
@@ -241,35 +247,6 @@ async function follow(
     refused: await approvals.close(),
     refusedByHost: host.refusedByHost,
     endedWithTurn: host.endedWithTurn,
-  }
-}
-
-/** What an agent says goes into the ledger: text that Postgres cannot keep must not cost the answer. */
-function storableEvent(event: TurnEvent): TurnEvent {
-  switch (event.kind) {
-    case 'started':
-      return { ...event, hostTurn: storableText(event.hostTurn) }
-    case 'approval':
-      return { ...event, operation: storableText(event.operation) }
-    case 'refused-by-host': {
-      const operation = event.operation === null ? null : storableText(event.operation)
-      return { ...event, operation, rule: storableText(event.rule), tool: storableText(event.tool) }
-    }
-    case 'ended-with-turn':
-      return { ...event, tool: storableText(event.tool), command: storableText(event.command) }
-    case 'file-left-out':
-      return { ...event, fileName: storableText(event.fileName) }
-    case 'file':
-      return { ...event, fileName: storableText(event.fileName), mediaType: storableText(event.mediaType) }
-    case 'ended': {
-      if (event.ended !== 'completed') return event
-      const conclusion = event.conclusion === null ? null : storableText(event.conclusion)
-      return { ...event, final: storableText(event.final), conclusion }
-    }
-    case 'activity':
-      return event
-    default:
-      return unreachable(event)
   }
 }
 

@@ -1,5 +1,6 @@
 import type {
   EffectiveProfile,
+  KnownInput,
   Opening,
   QuiesceProof,
   RuntimeSession,
@@ -25,6 +26,8 @@ export interface Lane {
   turn(input: TurnInput, signal: AbortSignal): AsyncIterable<TurnEvent>
   /** Absent: the runtime has no way to add to a running turn. */
   steer?(turn: TurnId, input: TurnInput): Promise<'taken' | 'too-late'>
+  /** Absent: the runtime keeps no ids of ours. */
+  lookUp?(turn: TurnId): Promise<KnownInput>
   stop(turn: TurnId): Promise<StopOutcome>
   answer(approval: string, verdict: Verdict): void
   close(): Promise<QuiesceProof>
@@ -131,6 +134,10 @@ class LaneSession implements RuntimeSession {
 
   async steer(turn: TurnId, input: TurnInput): Promise<'taken' | 'too-late' | 'unsupported'> {
     return (await this.lane.steer?.(turn, input)) ?? 'unsupported'
+  }
+
+  async lookUp(turn: TurnId): Promise<KnownInput> {
+    return (await this.lane.lookUp?.(turn)) ?? { known: 'unknown' }
   }
 
   stop(turn: TurnId): Promise<StopOutcome> {

@@ -42,6 +42,7 @@ function limited(session: RuntimeSession, limits: TurnLimits): RuntimeSession {
     effective: session.effective,
     turn: (input, signal) => watched(session, input, signal, limits, signs),
     steer: (turn, input) => session.steer(turn, input),
+    lookUp: (turn) => session.lookUp(turn),
     stop: (turn) => session.stop(turn),
     answer: (approval, verdict) => {
       signs.waiting.delete(approval)

@@ -38,6 +38,7 @@ acceptance('A18', 'a session that is replaced while its next turn begins runs no
             yield { kind: 'started', hostTurn: `host-${id}` }
             yield { kind: 'ended', ended: 'completed', final: `said by ${ref.id}`, conclusion: null }
           },
+          lookUp: async () => ({ known: 'unknown' }) as const,
           steer: async () => 'unsupported',
           stop: async () => 'stopped',
           answer: async () => {},

@@ -37,6 +37,7 @@ export class ScriptedRuntime {
         one.events.push({ kind: 'started', hostTurn: `host-${input.turn}` })
         return one.events
       },
+      lookUp: async () => ({ known: 'unknown' }) as const,
       steer: (id, input) =>
         wait(async () => {
           const running = this.turns.find((one) => one.input.turn === id && !one.ended)

@@ -1,4 +1,4 @@
-import { MESSAGE_OPEN } from '../../src/collab/project/prompt.js'
+import { GOES_ON, MESSAGE_OPEN } from '../../src/collab/project/prompt.js'
 import { ownerMessage } from '../../src/runtime/rehearsal/parse.js'
 import type { Brain, ModelRequest, Part } from './mock-responses.js'
 
@@ -20,7 +20,9 @@ export interface Sabotage {
 export function scriptedModel(sabotage: Sabotage): Brain {
   return (request) => {
     const message = request.messages.at(-1) ?? ''
-    const script = ownerMessage(message) || message
+    // What goes on after it was cut off is done as it was asked for, from its beginning.
+    const asked = message.includes(GOES_ON) ? request.messages.findLast((one) => one.includes(MESSAGE_OPEN)) : message
+    const script = ownerMessage(asked ?? '') || message
     const parts: Part[] = []
     const said: string[] = []
     let calls = 0

@@ -19,6 +19,7 @@ const calls = [
     ['threadId', 'excludeTurns', 'cwd', 'model', 'sandbox', 'config'],
     ['thread', 'model', 'reasoningEffort'],
   ],
+  ['thread/turns/list', ['threadId', 'limit', 'itemsView', 'sortDirection', 'cursor'], ['data', 'nextCursor']],
   ['turn/start', ['threadId', 'clientUserMessageId', 'input', 'model', 'effort'], ['turn']],
   ['turn/steer', ['threadId', 'expectedTurnId', 'clientUserMessageId', 'input'], ['turnId']],
   ['turn/interrupt', ['threadId', 'turnId'], []],

@@ -198,6 +198,29 @@ describe.skipIf(!hasCodex)('a turn of the real codex', () => {
     })
   })
 
+  describe('what it has of an input', () => {
+    acceptance('A17', 'that was answered, cut off or never taken is told apart by our own id', async () => {
+      const session = await open()
+      const lookUp = (turn: ReturnType<typeof inputOf>['turn'], of = session) =>
+        must(of.lookUp, 'a look').call(of, turn)
+      const [answered, cut] = [inputOf('!reply the heron'), inputOf('!run touch begun; exec sleep 300')]
+      await collect(session.turn(answered, never))
+      expect(await lookUp(answered.turn)).toMatchObject({
+        known: 'answered',
+        events: [{ kind: 'started' }, { kind: 'ended', ended: 'completed', final: 'the heron' }],
+      })
+      const running = collect(session.turn(cut, never))
+      await eventually(() => written('begun'))
+      process.kill(must(bench.pids().at(-1), 'codex'), 'SIGKILL')
+      expect((await running).ended).toMatchObject({ ended: 'failed', because: 'exited' })
+      const again = await opened(make(), workspace.path, session.ref)
+      expect(again.opened).toBe('resumed')
+      expect(await lookUp(answered.turn, again)).toMatchObject({ known: 'answered' })
+      expect(await lookUp(cut.turn, again)).toEqual({ known: 'unanswered' })
+      expect(await lookUp(inputOf('x').turn, again)).toEqual({ known: 'absent' })
+    })
+  })
+
   describe('stopping', () => {
     acceptance('A23', 'stop ends the turn and its running command, in the process that goes on', async () => {
       const session = await open()

@@ -22,6 +22,7 @@ async function turnThatSays(...said: readonly TurnEvent[]) {
       yield* said
       await new Promise(() => {})
     },
+    lookUp: async () => ({ known: 'unknown' }) as const,
     steer: async () => 'unsupported',
     stop: async (turn) => {
       stopped.push(turn)

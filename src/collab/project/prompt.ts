@@ -9,6 +9,10 @@ export const MESSAGE_OPEN = '<<<message>>>'
 /** The line after it. Quoted or third-party text must never hold either line as it stands. */
 export const MESSAGE_CLOSE = '<<<end of message>>>'
 
+/** How a turn begins that goes on with a message which its session has already, after the turn before was cut off. */
+export const GOES_ON =
+  'You were given this message before, and it stands above in this session. That turn was cut off before its answer. Go on from where it was: look at what is already done before you do anything again, and then give the whole answer.'
+
 /** Budgets of context-only items (delivery In 3), in items and characters. */
 export const CONTEXT_ITEMS = 8
 export const CONTEXT_CHARACTERS = 4_000
@@ -55,6 +59,8 @@ export interface PromptMaterial {
   readonly toldTo?: readonly string[]
   /** An earlier turn on this request ended without an answer. */
   readonly resumed: boolean
+  /** The session has the message already: it is not said a second time. */
+  readonly goesOn?: boolean
 }
 
 export interface PromptFile {
@@ -69,11 +75,10 @@ export interface PromptFile {
  * and no line that begins otherwise was written by anybody but the host.
  */
 export function composePrompt(m: PromptMaterial): string {
-  const [original = '', ...later] = m.messages
+  const goesOn = m.goesOn === true
   return [
     `From ${m.sender}, in a ${m.place}, written ${m.writtenAt}. Request ${m.request}, revision ${m.revision}.`,
-    message(original),
-    ...later.map((text, n) => [`Correction or addition ${n + 1}:`, message(text)].join('\n')),
+    ...(goesOn ? [GOES_ON] : saidIn(m.messages)),
     ...m.background.map((part) => section(inLine(part.title), [defused(part.text)])),
     ...m.returned.map((back) =>
       section(`Came back from ${inLine(back.from)} (${back.ended})`, [
@@ -121,13 +126,17 @@ export function composePrompt(m: PromptMaterial): string {
       (request) =>
         `These words were also told to the turn of ${request} while it ran, and it did not take them up as its own. Do nothing again that was done there; when its answer says it all, say so in a line.`,
     ),
-    m.resumed
+    m.resumed && !goesOn
       ? 'An earlier turn on this message ended without an answer. Check what is already done before you do anything again.'
       : '',
     m.language === 'zh' ? 'Answer in Chinese.' : 'Answer in the language of the message.',
   ]
     .filter((part) => part !== '')
     .join('\n\n')
+}
+
+function saidIn([original = '', ...later]: readonly string[]): readonly string[] {
+  return [message(original), ...later.map((text, n) => [`Correction or addition ${n + 1}:`, message(text)].join('\n'))]
 }
 
 const message = (text: string): string => [MESSAGE_OPEN, enclosed(text), MESSAGE_CLOSE].join('\n')

@@ -1,5 +1,6 @@
 import type {
   EffectiveProfile,
+  KnownInput,
   QuiesceProof,
   SessionRef,
   StopOutcome,
@@ -16,6 +17,7 @@ import { aborted, within } from '../wait.js'
 import { connect, type Connected, type Place, troubleOf } from './connect.js'
 import { becomeGone, descendantsOf } from './descendants.js'
 import { inputOf } from './input.js'
+import { lookUpInput } from './look-up.js'
 import { DEFAULT_EFFORT, DEFAULT_MODEL, type CodexDeps } from './options.js'
 import { type CodexPeer, RpcError } from './peer.js'
 import { fields, text } from './read.js'
@@ -262,6 +264,16 @@ export class CodexLane {
     } catch {
       // Refused, because that turn is over; or codex ended, and the turn with it.
       return 'too-late'
+    }
+  }
+
+  async lookUp(turn: TurnId): Promise<KnownInput> {
+    if (this.#running !== null || !this.warm) return { known: 'unknown' }
+    try {
+      return await lookUpInput(this.#link.peer, this.ref.id, turn, this.place.workspace)
+    } catch (error) {
+      this.deps.logger.warn('codex could not be asked what it has', { turnId: turn, error: errorLabel(error) })
+      return { known: 'unknown' }
     }
   }
 

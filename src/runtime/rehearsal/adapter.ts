@@ -2,6 +2,7 @@ import type { SessionProfile } from '../../collab/audience.js'
 import type {
   EffectiveProfile,
   Opening,
+  KnownInput,
   QuiesceProof,
   RuntimeAbility,
   RuntimeSession,
@@ -150,6 +151,10 @@ class RehearsalSession implements RuntimeSession {
       this.#pending.set(approval, settle)
       events.push({ kind: 'approval', approval, operation, use: null })
     })
+  }
+
+  async lookUp(): Promise<KnownInput> {
+    return { known: 'unknown' }
   }
 
   async steer(): Promise<'unsupported'> {

@@ -175,6 +175,17 @@ export async function profileOfTurn(sql: SqlLike, id: string): Promise<Effective
   return row?.effective ?? null
 }
 
+/** Which of the lane's sessions turns ran in, by their ids. */
+export async function sessionsOfTurns(
+  sql: SqlLike,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql<{ id: string; session: string | null }[]>`
+    select id, session from collab.turns where id = any(${[...ids]})`
+  return new Map(rows.map(({ id, session }) => [id, session]))
+}
+
 /** The request that a turn works on; null for one that nobody started. */
 export async function requestOfTurn(sql: SqlLike, id: string): Promise<RequestId | null> {
   const [row] = await sql<{ request: RequestId }[]>`select request from collab.turns where id = ${id}`
