@@ -112,6 +112,8 @@ export type Notice =
   | { readonly kind: 'progress'; readonly progress: Progress; readonly conversation: string }
   /** What is missing; the message is kept and starts by itself when the runtime is usable again. */
   | { readonly kind: 'runtime-unavailable'; readonly detail: string }
+  /** In a group: the work is the owner's own, and so is its answer. */
+  | { readonly kind: 'answered-in-private' }
   /** This host cannot hold the profile that this audience asks for; nothing wider is run instead. */
   | { readonly kind: 'not-confined'; readonly detail: string }
   | { readonly kind: 'agent-asked-permission'; readonly operation: string }

@@ -23,6 +23,7 @@ import { conversationIdOf, returnRefOf, threadKeyOf } from './ids.js'
 import { latenessOf } from './late.js'
 import { openRequest } from './open.js'
 import { guardBots } from './other-bots.js'
+import { privatePlaceOf, sayTakenPrivately } from './private-return.js'
 import { heedEdit } from './edited.js'
 import { recall } from './recall.js'
 import { redrawCard } from './redraw.js'
@@ -212,7 +213,10 @@ async function acceptAddressed(x: Exchange, event: MessageEvent, row: Owed, judg
   if (!(await takeStart(x, judged, row))) return await refuseStart(x, message, judged, 'membership-used-up')
   await receiveNow(x, event)
   const { receivedAt, position } = row
-  await openRequest(x, { message, conversation, receivedAt, position, late, authority, returns: policy.returns })
+  const asked = { message, conversation, receivedAt, position, authority }
+  const place = late ? null : await privatePlaceOf(x, asked)
+  await openRequest(x, { ...asked, late, returns: policy.returns, ...place })
+  if (place !== null) await sayTakenPrivately(x, message, conversation)
   if (message.messageType === 'audio') await sayVoiceUnread(x, message, conversation)
   if (!late) return 'request'
   const wake = await putWake(x.db.sql, 'upkeep', `late-${conversation.id}`, x.clock.now())

@@ -10,7 +10,7 @@ import { isMarkedAfter } from '../stores/marks/marks.js'
 import type { Exchange } from './deps.js'
 import { decideAndCommit } from './exchange.js'
 import { askIdOf, digestOfText, eventIdOf, laneOf, requestIdOf, returnRefOf } from './ids.js'
-import type { ConversationId } from '../collab/refs.js'
+import type { ConversationId, ReturnRef } from '../collab/refs.js'
 
 /** Bodies of one conversation are readable there and by its owner. */
 export const scopeOf = (conversation: string): string => `conversation:${conversation}`
@@ -29,6 +29,8 @@ export async function openRequest(
     readonly authority: AuthorityRef
     /** Where the chat's policy wants its answer. */
     readonly returns: ChatPolicy['returns']
+    /** Another place than where it was asked. */
+    readonly returnTo?: ReturnRef
   },
 ): Promise<RequestId> {
   const { message, conversation, receivedAt, position } = input
@@ -57,7 +59,7 @@ export async function openRequest(
     target: MANAGER,
     authority: input.authority,
     contextDigest: digestOfContext(context),
-    returnTo: input.returns === 'reply' ? returnRefOf(message) : { ...returnRefOf(message), replyTo: null },
+    returnTo: input.returnTo ?? placeFor(message, input.returns),
     workRefs: [],
     asks: [{ id: askIdOf(id, 1, 1), textDigest: text }],
     supersedes: null,
@@ -85,6 +87,9 @@ export async function openRequest(
   }))
   return id
 }
+
+const placeFor = (message: IncomingMessage, returns: ChatPolicy['returns']): ReturnRef =>
+  returns === 'reply' ? returnRefOf(message) : { ...returnRefOf(message), replyTo: null }
 
 export function contextOf(
   revision: Revision,

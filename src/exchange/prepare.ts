@@ -6,7 +6,7 @@ import type { IncomingMessage } from '../collab/message.js'
 import type { Channel } from '../collab/channel.js'
 import type { TurnInput } from '../collab/ports.js'
 import { chooseContext, composePrompt, contextText, type PromptMaterial } from '../collab/project/prompt.js'
-import { MANAGER, type LaneId, type TurnId } from '../collab/refs.js'
+import { MANAGER, type LaneId, type ReturnRef, type TurnId } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
 import { conversationOf } from '../stores/conversations/conversations.js'
 import { contextItems, freshContext } from '../stores/ingress/context-items.js'
@@ -109,7 +109,7 @@ export async function prepareTurn(
     ],
     returned: await returnedOf(x, state, request),
     ...(await toldBefore(x, state, scopeOf(request.conversation))),
-    place: to === null || to.chatType === 'p2p' ? 'direct chat' : to.threadId === null ? 'group' : 'topic',
+    place: placeWord(to, message),
     writtenAt: new Date(message?.createTime ?? request.openedAt).toISOString(),
     messages,
     mentions: said.flatMap((one) => one.mentions).filter((mention) => !mention.isSelf),
@@ -242,6 +242,12 @@ async function bundleOf(channel: Channel, message: IncomingMessage, omissions: O
   if (bundle.fetched) return bundle.value
   omissions.push({ what: 'the forwarded messages', because: bundle.because })
   return null
+}
+
+/** Where it was asked; an answer that goes elsewhere has to say what it answers. */
+function placeWord(to: ReturnRef | null, message: IncomingMessage | null): PromptMaterial['place'] {
+  if (to !== null && message !== null && message.chatId !== to.chatId) return 'group, to be answered in the direct chat'
+  return to === null || to.chatType === 'p2p' ? 'direct chat' : to.threadId === null ? 'group' : 'topic'
 }
 
 /** A quoted parent is used only if its id and conversation match; a thread's root is not a quote. */

@@ -76,6 +76,49 @@ describe.skipIf(!hasBwrap)('audiences on a confined ACP agent', () => {
     const doctor = JSON.stringify(await (await g.api('/api/v1/doctor')).json())
     expect(doctor).toContain('acp restricted sessions')
   })
+
+  const settle = (work: string) => ask(g.ids.group, `/chat owner=${work}`)
+  const restricted = async () =>
+    (await bound(g)).filter((one) => one.effective.confinement.profile === 'restricted').map((one) => one.session)
+
+  acceptance(
+    'A3',
+    'private work that is asked in a group returns to the owner alone; the group hears that it was taken up',
+    async () => {
+      await settle('private-return')
+      const { world } = g.served.sandbox
+      const asked = world.say({ chatId: g.ids.group, from: g.ids.alice, text: `!run cat ${secret}`, mentionBot: true })
+      const before = g.answers(g.ids.dm).length
+      const told = await until(
+        () => g.answers(g.ids.group).find((one) => one.parentId === asked.id),
+        'the word',
+        60_000,
+      )
+      expect(textOf(told)).toContain('direct chat')
+      const answer = await until(() => g.answers(g.ids.dm)[before], 'the private answer', 60_000)
+      expect(textOf(answer)).toContain(CANARY)
+      await g.quiet()
+      expect(g.answers(g.ids.group).map(textOf).join()).not.toContain(CANARY)
+      // Nor is it there for whoever works in the group afterwards.
+      await settle('restricted')
+      expect(textOf(await ask(g.ids.group, '!run ls -R . $HOME; echo looked'))).not.toContain('note-of-the-owner')
+      expect(g.receipts(g.ids.group, asked.id)).toEqual([])
+    },
+  )
+
+  acceptance(
+    'A12',
+    'a policy that changes what an owner’s words may do begins another thread; the former one goes on when it is back',
+    async () => {
+      const [first] = await restricted()
+      await settle('owner')
+      expect(textOf(await ask(g.ids.group, `!run cat ${secret}`))).toContain(CANARY)
+      expect((await bound(g)).filter((one) => one.effective.confinement.profile === 'owner')).toHaveLength(2)
+      await settle('restricted')
+      expect(textOf(await ask(g.ids.group, `!run cat ${secret}; echo looked`))).toMatch(/^(?!.*canary)[\s\S]*looked/u)
+      expect(await restricted()).toEqual([first])
+    },
+  )
 })
 
 describe('audiences on a host that cannot confine', () => {

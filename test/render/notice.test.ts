@@ -117,6 +117,7 @@ const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { 
   'choice-under-way': [{ kind: 'choice-under-way' }],
   'turn-failed': reasons.map((reason) => ({ kind: 'turn-failed', reason, requestId: 'r-17' })),
   'runtime-unavailable': [{ kind: 'runtime-unavailable', detail: 'codex is not signed in' }],
+  'answered-in-private': [{ kind: 'answered-in-private' }],
   'not-confined': [{ kind: 'not-confined', detail: 'bubblewrap is not installed' }],
   'ended-with-turn': [{ kind: 'ended-with-turn', commands: ['sleep 300', 'npm run dev'] }],
   'refused-by-host': [

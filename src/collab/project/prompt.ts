@@ -39,7 +39,7 @@ export interface PromptMaterial {
   /** What came back and was taken up in an earlier turn, and what was answered then: recalled, not owed. */
   readonly taken: readonly Told[]
   readonly answered: readonly Told[]
-  readonly place: 'direct chat' | 'group' | 'topic'
+  readonly place: 'direct chat' | 'group' | 'topic' | 'group, to be answered in the direct chat'
   readonly writtenAt: string
   /** Verbatim: the owner's message, then corrections and additions in the order in which they came. */
   readonly messages: readonly string[]

@@ -29,8 +29,9 @@ export const en: Catalogue = {
     `${failure[reason]} Your message is kept, and nothing of it runs again by itself. Send /run to try it once more, or write here how to go on. Request: ${requestId}`,
   'runtime-unavailable': ({ detail }) =>
     `I cannot start yet: ${detail}. Your message is kept and starts by itself as soon as this is mended.`,
+  'answered-in-private': () => 'Taken up. The answer goes to the direct chat of whoever asked.',
   'not-confined': ({ detail }) =>
-    `I cannot start this here: what is asked where others can read must run confined to its own workspace, and this host cannot do that: ${detail}. Your message is kept and starts by itself as soon as this is mended. In the direct chat with its owner it runs as usual.`,
+    `I cannot start this here: what is asked where others can read must run confined to its own workspace, and this host cannot do that: ${detail}. Your message is kept and starts by itself as soon as this is mended. In the direct chat with its owner it runs as usual; after \`/chat owner=private-return\` an owner’s own messages here do, too.`,
   'agent-asked-permission': ({ operation }) =>
     `The agent asked to do this, and no permission covers it, so it was not done. Nobody refused it: nobody could be asked, or nobody answered in time. Whoever still wants it asks for it and allows it on the card that comes: ${operation}`,
   'ended-with-turn': ({ commands }) =>

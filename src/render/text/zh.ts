@@ -25,8 +25,9 @@ export const zh: Catalogue = {
   'turn-failed': ({ reason, requestId }) =>
     `${failure[reason]}你的消息已保存，不会自动再次执行。发送 /run 可再试一次，也可以在这里写下接下来怎么做。请求：${requestId}`,
   'runtime-unavailable': ({ detail }) => `现在还不能开始：${detail}。你的消息已保存，恢复后会自动开始。`,
+  'answered-in-private': () => '已收到。回答会发到提问者的私聊。',
   'not-confined': ({ detail }) =>
-    `这里还不能开始：在别人也能看到的地方提出的请求，只能在隔离的工作目录里运行，而这台主机做不到：${detail}。你的消息已保存，修好后会自动开始。在所有者的单聊里可以照常运行。`,
+    `这里还不能开始：在别人也能看到的地方提出的请求，只能在隔离的工作目录里运行，而这台主机做不到：${detail}。你的消息已保存，修好后会自动开始。在所有者的私聊里可以照常运行；所有者在这里发送 \`/聊天 所有者=私下\` 之后，自己在这里的请求也可以。`,
   'agent-asked-permission': ({ operation }) =>
     `智能体请求了以下操作，但没有相应的许可，因此没有执行。这并非有人拒绝，而是无人可问或无人及时答复。如需执行，请再次提出，并在随后的卡片上允许：${operation}`,
   'ended-with-turn': ({ commands }) =>
