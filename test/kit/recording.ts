@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -17,11 +17,16 @@ export const recordingAgent = fileURLToPath(new URL('recording-agent.mjs', impor
 /** The environment that makes a gateway hand its turns to the recording agent. */
 export const recordingEnv = { MANAGER_ENDPOINT: 'acp', MANAGER_COMMAND: `"${process.execPath}" "${recordingAgent}"` }
 
-/** The same agent, which answers prompt n only when no file `hold-n` is in this folder. */
-export const heldRecordingEnv = (folder: string) => ({
-  ...recordingEnv,
-  MANAGER_COMMAND: `${recordingEnv.MANAGER_COMMAND} "${folder}"`,
-})
+/**
+ * The same agent, which answers prompt n only when no file `hold-n` is in this folder. It is installed there, in an
+ * environment of its own: confined, it sees the folder as its installation.
+ */
+export function heldRecordingEnv(folder: string): typeof recordingEnv {
+  const program = join(folder, 'agent.mjs')
+  copyFileSync(recordingAgent, program)
+  writeFileSync(join(folder, 'pyvenv.cfg'), '')
+  return { ...recordingEnv, MANAGER_COMMAND: `"${process.execPath}" "${program}" "${folder}"` }
+}
 
 /** Everything that the agents of a gateway were handed, in order within a lane. */
 export function recordedPrompts(dataDir: string): readonly RecordedPrompt[] {
