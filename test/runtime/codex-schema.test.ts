@@ -43,7 +43,7 @@ const told = [
 const asked = [
   [
     'item/commandExecution/requestApproval',
-    ['threadId', 'itemId', 'command', 'cwd', 'reason', 'networkApprovalContext'],
+    ['threadId', 'itemId', 'kind', 'command', 'cwd', 'reason', 'networkApprovalContext', 'additionalPermissions'],
     'CommandExecutionRequestApprovalResponse',
     ['decision'],
   ],
