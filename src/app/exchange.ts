@@ -79,6 +79,8 @@ export function createExchange(parts: {
       silenceMs: numbers.silenceMs,
       approvalWaitMs: numbers.approvalWaitMs,
       progressAfterMs: numbers.progressAfterMs,
+      followUpsWaiting: numbers.followUpsWaiting,
+      followUpsHoldMs: numbers.followUpsHoldMs,
       receiptSlotMs: numbers.receiptSlotMs,
       turnTries: numbers.turnTries,
       holdMs: numbers.holdMs,

@@ -197,6 +197,19 @@ export const settings = {
     fallback: '',
     because: 'two bots can answer each other for ever',
   },
+  followUpsWaiting: {
+    env: 'FOLLOW_UPS_WAITING',
+    unit: 'count',
+    fallback: 20,
+    because: 'who has written so much meanwhile says what of it shall run; 0 queues all of it',
+    least: 0,
+  },
+  followUpsHoldMs: {
+    env: 'FOLLOW_UPS_HOLD_AFTER_MS',
+    unit: 'ms',
+    fallback: HOUR,
+    because: 'what waited behind a turn for so long may not be wanted any more',
+  },
   receiptSlotMs: {
     env: 'RECEIPT_SLOT_MS',
     unit: 'ms',

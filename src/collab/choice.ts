@@ -11,6 +11,8 @@ export type Choice =
   | { readonly act: 'stop'; readonly conversation: string }
   /** Starts or lets go what this conversation holds: late messages, and those held by a stop. */
   | { readonly act: 'run-held' | 'skip-held'; readonly conversation: string }
+  /** Of what waited too long, or behind too many, starts only the newest. */
+  | { readonly act: 'run-newest'; readonly conversation: string }
   /** Shows or drops the result whose question was withdrawn while the work ran. */
   | { readonly act: 'show-result' | 'drop-result'; readonly request: string }
   /** Takes up the words of a message that was changed after its answer, or leaves the answer as it stands. */
@@ -39,6 +41,7 @@ export function choiceOfValue(value: Readonly<Record<string, unknown>>): Choice 
     case 'stop':
     case 'run-held':
     case 'skip-held':
+    case 'run-newest':
       return typeof conversation === 'string' ? { act, conversation } : null
     case 'show-result':
     case 'drop-result':
@@ -65,6 +68,8 @@ export function choicesOf(notice: Notice): readonly Choice[] {
   switch (notice.kind) {
     case 'late-held':
       return notice.conversation === undefined ? [] : heldChoices(notice.conversation)
+    case 'backlog-held':
+      return newestChoices(notice.conversation)
     case 'stopped':
       return notice.turns + notice.queued === 0 ? [] : heldChoices(notice.conversation)
     case 'nothing-running':
@@ -106,4 +111,9 @@ function heldChoices(conversation: string): readonly Choice[] {
     { act: 'run-held', conversation },
     { act: 'skip-held', conversation },
   ]
+}
+
+function newestChoices(conversation: string): readonly Choice[] {
+  const [all, none] = heldChoices(conversation)
+  return [all, { act: 'run-newest', conversation } as const, none].flatMap((choice) => choice ?? [])
 }

@@ -67,6 +67,15 @@ export type Notice =
       readonly oldestMinutes: number
       readonly conversation?: string
     }
+  /** They waited behind a turn that runs: too many, or for too long. */
+  | {
+      readonly kind: 'backlog-held'
+      readonly count: number
+      readonly oldestMinutes: number
+      readonly conversation: string
+    }
+  /** Of what was held so, the newest runs and the others were let go. */
+  | { readonly kind: 'newest-released'; readonly skipped: number }
   /** What a word of the owner started or let go; `results` of withdrawn questions were shown or dropped with them. */
   | { readonly kind: 'late-released'; readonly count: number; readonly results?: number }
   | { readonly kind: 'late-skipped'; readonly count: number; readonly results?: number }
@@ -228,7 +237,7 @@ export interface StatusOfPlace {
   readonly handed: readonly { readonly agent: string; readonly about: string }[]
 }
 
-export const heldReasons = ['late', 'stopped', 'failed', 'result-withheld'] as const
+export const heldReasons = ['late', 'stopped', 'backlog', 'failed', 'result-withheld'] as const
 export type HeldBecause = (typeof heldReasons)[number]
 
 /** Four facts about one registered agent, told apart; null where nobody knows (RFC §5.5). */

@@ -14,6 +14,7 @@ import { policyIn, subjectOf } from './chat-policy.js'
 import type { Exchange } from './deps.js'
 import { decideAndCommit } from './exchange.js'
 import { eventIdOf } from './ids.js'
+import { isIsolated } from './isolated.js'
 import { ownersNow } from './owners.js'
 
 export type Gone = StartRefusal | 'not-an-owner'
@@ -48,8 +49,7 @@ export async function goneFrom(x: Exchange, request: WorkRequest): Promise<Gone 
     policy: { ...policy, quiet: null },
     owners,
     memberships: rows.map(membershipOf).map((one) => ({ ...one, startsLeft: null })),
-    // Where it cannot be held now it waits, and says so.
-    isolated: true,
+    isolated: isIsolated(x),
     at: x.clock.now(),
   })
   return admission.admitted ? null : admission.because

@@ -19,7 +19,7 @@ import type { Exchange } from './deps.js'
 import { mayOperateNow } from './owners.js'
 import { takeUpEdit } from './edited.js'
 import { eventIdOf } from './ids.js'
-import { runHeld, skipHeld } from './held.js'
+import { runHeld, runNewest, skipHeld } from './held.js'
 import type { Said } from './marks.js'
 import { stopConversation } from './stop.js'
 import { settleWithheld } from './withheld.js'
@@ -145,6 +145,8 @@ async function carryOut(x: Exchange, choice: Exclude<Choice, { act: 'stop' }>, s
       return await runHeld(x, said)
     case 'skip-held':
       return await skipHeld(x, said)
+    case 'run-newest':
+      return await runNewest(x, said)
     case 'show-result':
     case 'drop-result': {
       const request = choice.request as RequestId

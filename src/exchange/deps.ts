@@ -75,6 +75,10 @@ export interface ExchangeSettings {
   readonly approvalWaitMs: number
   /** A request without an answer for so long gets a live card; 0: never. */
   readonly progressAfterMs: number
+  /** So many follow-ups wait behind a turn; those beyond wait for their owner's word. 0: however many. */
+  readonly followUpsWaiting: number
+  /** A follow-up that has waited behind a turn for so long waits for its owner's word. */
+  readonly followUpsHoldMs: number
   /** A receipt that cannot get a slot within this time is skipped and counted. */
   readonly receiptSlotMs: number
   /** Failed turns of one request before it is handed to the owner as failed. */

@@ -1,4 +1,5 @@
 import { decideRelease, decideSkip } from '../collab/decide/control.js'
+import type { Receipt } from '../collab/decision.js'
 import type { JobOutcome } from '../collab/jobs.js'
 import type { Notice } from '../collab/notice.js'
 import type { ConversationId, Instant, RequestId } from '../collab/refs.js'
@@ -39,9 +40,7 @@ export async function runHeld(x: Exchange, said: Said): Promise<Notice> {
       await settleWithheld(x, input.request, 'shown', said)
       continue
     }
-    const receipt = await decideAndCommit(x, held('release-held', x, input, said), decideRelease, () => ({
-      input: { lane: input.lane, state: 'waiting', because: null, position: input.position },
-    }))
+    const receipt = await releaseOne(x, input, said)
     // A fault of our own kept it out of the lane without a fact: it only takes its place again.
     if (receipt.outcome === 'rejected' && input.because === 'failed') {
       brokenCount += await reviveInput(x.db.sql, input.request)
@@ -64,18 +63,48 @@ export async function skipHeld(x: Exchange, said: Said): Promise<Notice> {
       await settleWithheld(x, input.request, 'dropped', said)
       continue
     }
-    const now = x.clock.now()
-    await decideAndCommit(x, held('skip-held', x, input, said), decideSkip, (_facts, state) => ({
-      input: { lane: input.lane, state: 'settled', because: 'skipped', position: input.position },
-      wakes: [
-        ...cancelWakes(state, now),
-        { kind: 'upkeep', subject: input.own ? receiptsSubject(input.request) : `return-${input.request}`, dueAt: now },
-      ],
-    }))
+    await skipOne(x, input, said)
   }
   const [skipped, results] = [await doneBy(x, 'skip-held', said), await doneBy(x, 'settle-withheld', said)]
   if (skipped.length + results.length === 0) return { kind: 'nothing-held' }
   return { kind: 'late-skipped', count: skipped.length, results: results.length }
+}
+
+/**
+ * Of what waited too long or behind too many, starts the newest and lets the others go. The newest is the last to be
+ * taken in hand, so a run that was interrupted finds the same one.
+ */
+export async function runNewest(x: Exchange, said: Said): Promise<Notice> {
+  const begun = await doneBy(x, 'release-held', said)
+  if (begun.length === 0) {
+    const backlog = (await heldOf(x.db.sql, said.conversation.id)).filter((one) => one.because === 'backlog')
+    for (const input of backlog.slice(0, -1)) await skipOne(x, input, said)
+    const newest = backlog.at(-1)
+    if (newest !== undefined) {
+      await releaseOne(x, newest, said)
+      x.wake.kick([await putWake(x.db.sql, 'turn', newest.lane, x.clock.now())])
+    }
+  }
+  const released = await doneBy(x, 'release-held', said)
+  const skipped = (await doneBy(x, 'skip-held', said)).length
+  return released.length === 0 ? { kind: 'nothing-held' } : { kind: 'newest-released', skipped }
+}
+
+function releaseOne(x: Exchange, input: HeldInput, said: Said): Promise<Receipt> {
+  return decideAndCommit(x, held('release-held', x, input, said), decideRelease, () => ({
+    input: { lane: input.lane, state: 'waiting', because: null, position: input.position },
+  }))
+}
+
+function skipOne(x: Exchange, input: HeldInput, said: Said): Promise<Receipt> {
+  const now = x.clock.now()
+  return decideAndCommit(x, held('skip-held', x, input, said), decideSkip, (_facts, state) => ({
+    input: { lane: input.lane, state: 'settled', because: 'skipped', position: input.position },
+    wakes: [
+      ...cancelWakes(state, now),
+      { kind: 'upkeep', subject: input.own ? receiptsSubject(input.request) : `return-${input.request}`, dueAt: now },
+    ],
+  }))
 }
 
 /** The requests for which this very word is on record: what it did, also when a run of it was interrupted. */

@@ -31,6 +31,7 @@ import { HOUSEKEEPING, keepHouse } from './housekeeping.js'
 import { deliver } from './deliver.js'
 import { findOutside } from './outside.js'
 import { showProgress } from './progress.js'
+import { tellBacklog } from './backlog.js'
 import type { Exchange } from './deps.js'
 import { cancelChild, returnToParent, wakeDeferred } from './returns.js'
 import { endReceiptsOf } from './receipts-of.js'
@@ -144,6 +145,7 @@ async function upkeep(x: Exchange, subject: string): Promise<JobOutcome> {
   if (verb === 'cancel') return await cancelChild(x, id as RequestId)
   if (verb === 'progress') return await showProgress(x, id as RequestId)
   if (verb === 'history') return await fillGaps(x, id as BotId)
+  if (verb === 'backlog') return await tellBacklog(x, id)
   if (verb === 'late') return await tellHeld(x, id)
   if (verb === 'stop') return await settleStop(x, id)
   if (verb === 'outside') return await findOutside(x, id as DeliveryId)

@@ -9,6 +9,7 @@ import { uuidFrom } from '../lib/digest.js'
 import { stateOfRequest } from '../stores/ledger/read.js'
 import { endAsked } from '../stores/turns/stops.js'
 import type { FollowUp } from '../stores/turns/behind.js'
+import { goneFrom } from './admission-gone.js'
 import type { Exchange } from './deps.js'
 import { decideAndCommit } from './exchange.js'
 import { contextOf, type Context } from './fresh.js'
@@ -85,12 +86,14 @@ async function tell({ session, turn }: Steering, input: TurnInput): Promise<Stee
   }
 }
 
-/** Of the same person, for the same conversation context, and not come late. */
+/** Of the same person, who may start work there now, for the same conversation context, and not come late. */
 async function belongs(x: Exchange, of: Steering, state: ExchangeState, followUp: FollowUp): Promise<boolean> {
   const { request } = state
   if (request === null || ownWriter(request) !== ownWriter(of.request)) return false
   if (request.conversation !== of.request.conversation) return false
   if (followUp.openedAt - followUp.position > x.settings.lateAfterMs) return false
+  // Judged again when its own turn is about to start: who may not start one does not speak in another one either.
+  if ((await goneFrom(x, request)) !== null) return false
   return (await contextOf(x, request, of.lane)).sessionLane === of.context.sessionLane
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { choiceOfValue, choicesOf, valueOfChoice, type Choice } from '../../src/collab/choice.js'
 
 const choice: fc.Arbitrary<Choice> = fc.oneof(
-  fc.record({ act: fc.constantFrom('stop', 'run-held', 'skip-held'), conversation: fc.string() }),
+  fc.record({ act: fc.constantFrom('stop', 'run-held', 'skip-held', 'run-newest'), conversation: fc.string() }),
   fc.record({ act: fc.constantFrom('show-result', 'drop-result'), request: fc.string() }),
 )
 
@@ -34,6 +34,11 @@ test('only a notice that leaves something to decide offers a choice', () => {
   const acts = (notice: Parameters<typeof choicesOf>[0]) => choicesOf(notice).map((one) => one.act)
   const held = ['run-held', 'skip-held']
   expect(acts({ kind: 'late-held', count: 1, oldestMinutes: 12, conversation: 'c1' })).toEqual(held)
+  expect(acts({ kind: 'backlog-held', count: 3, oldestMinutes: 1, conversation: 'c1' })).toEqual([
+    'run-held',
+    'run-newest',
+    'skip-held',
+  ])
   // Stored by an earlier version, which did not name its conversation.
   expect(acts({ kind: 'late-held', count: 1, oldestMinutes: 12 })).toEqual([])
   expect(acts({ kind: 'stopped', turns: 1, finished: 0, queued: 0, conversation: 'c1' })).toEqual(held)

@@ -283,6 +283,8 @@ export const testSettings: ExchangeSettings = {
   silenceMs: 600_000,
   approvalWaitMs: 0,
   progressAfterMs: 0,
+  followUpsWaiting: 20,
+  followUpsHoldMs: 3_600_000,
   receiptSlotMs: 2_000,
   turnTries: 3,
   holdMs: 60_000,

@@ -287,6 +287,16 @@ describe('what is not put into a turn', () => {
     await running
   })
 
+  test('a message of an owner who was removed meanwhile', async () => {
+    const { later, running } = await followedUp()
+    Object.assign(p.x.settings, { ownerOpenIds: new Set(['ou_another_owner']) })
+    await p.look()
+    expect(p.agent.last.steered).toEqual([])
+    expect(await kindsOf(later)).toEqual(['request-opened'])
+    finish(p.agent.last, answers('Seven herons.'))
+    await running
+  })
+
   test('a follow-up behind a turn that no word of a person started', async () => {
     const chat = `oc_${randomUUID()}`
     const { request, conversation } = await openRoot(p, 'Tell me on Friday.', chat)

@@ -54,6 +54,14 @@ const examples: { readonly [Kind in Notice['kind']]: readonly Extract<Notice, { 
     { kind: 'late-held', count: 1, oldestMinutes: 1 },
     { kind: 'late-held', count: 4, oldestMinutes: 130 },
   ],
+  'backlog-held': [
+    { kind: 'backlog-held', count: 1, oldestMinutes: 61, conversation: 'c1' },
+    { kind: 'backlog-held', count: 12, oldestMinutes: 3, conversation: 'c1' },
+  ],
+  'newest-released': [
+    { kind: 'newest-released', skipped: 0 },
+    { kind: 'newest-released', skipped: 4 },
+  ],
   'late-released': [{ kind: 'late-released', count: 2 }],
   'late-skipped': [{ kind: 'late-skipped', count: 2 }],
   'nothing-held': [{ kind: 'nothing-held' }],

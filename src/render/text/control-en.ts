@@ -17,6 +17,11 @@ export const controlEn: ControlCatalogue = {
         : `${messages(count)} ${count === 1 ? 'was' : 'were'} let go. Nothing of ${it(count)} runs from here on.`,
       results === 0 ? '' : `${resultsOf(results)} kept back ${results === 1 ? 'was' : 'were'} dropped.`,
     ]),
+  'newest-released': ({ skipped }) =>
+    said([
+      'The newest message is running now.',
+      skipped === 0 ? '' : `${messages(skipped)} before it ${skipped === 1 ? 'was' : 'were'} let go.`,
+    ]),
   'nothing-held': () => 'Nothing is waiting here.',
   'late-control': ({ word, minutes }) =>
     `${beginning(word)} was sent ${ago(minutes)} and reached me too late. It was not carried out, and nothing changed because of it.`,
@@ -99,6 +104,7 @@ export const controlEn: ControlCatalogue = {
 export const buttonsEn: Readonly<Record<Choice['act'], string>> = {
   stop: 'Stop',
   'run-held': 'Run all',
+  'run-newest': 'Run only the newest',
   'skip-held': 'Skip',
   'show-result': 'Show it here',
   'drop-result': 'Drop it',
@@ -117,6 +123,7 @@ export const buttonsEn: Readonly<Record<Choice['act'], string>> = {
 const decided: Readonly<Record<Choice['act'], string>> = {
   stop: 'stop',
   'run-held': 'run',
+  'run-newest': 'run only the newest',
   'skip-held': 'skip',
   'show-result': 'show it here',
   'drop-result': 'drop it',
@@ -135,6 +142,7 @@ const decided: Readonly<Record<Choice['act'], string>> = {
 const heldWords: Readonly<Record<Exclude<HeldBecause, 'failed'>, string>> = {
   late: 'that came late',
   stopped: 'held by a stop or a fresh conversation',
+  backlog: 'that waited too long, or behind too many',
   'result-withheld': 'whose result is kept back',
 }
 

@@ -15,6 +15,7 @@ export const controlZh: ControlCatalogue = {
       count === 0 ? '' : `已放下 ${count} 条消息，之后不会执行。`,
       results === 0 ? '' : `已丢弃保留的 ${results} 个结果。`,
     ]),
+  'newest-released': ({ skipped }) => `正在执行最新的一条消息。${skipped === 0 ? '' : `之前的 ${skipped} 条已略过。`}`,
   'nothing-held': () => '这里没有等待中的消息。',
   'late-control': ({ word, minutes }) =>
     `${beginning(word)} 发于${ago(minutes)}，到达太晚，因此没有执行，也没有改变任何事情。`,
@@ -81,6 +82,7 @@ export const controlZh: ControlCatalogue = {
 export const buttonsZh: Readonly<Record<Choice['act'], string>> = {
   stop: '停止',
   'run-held': '全部执行',
+  'run-newest': '只执行最新一条',
   'skip-held': '略过',
   'show-result': '在这里显示',
   'drop-result': '丢弃',
@@ -101,6 +103,7 @@ const decided = buttonsZh
 const heldWords: Readonly<Record<Exclude<HeldBecause, 'failed'>, string>> = {
   late: '晚到',
   stopped: '因停止或新对话而暂停',
+  backlog: '等待过久或排队过多',
   'result-withheld': '结果被保留',
 }
 

@@ -9,6 +9,7 @@ export type ControlCatalogue = Pick<
   Catalogue,
   | 'late-released'
   | 'late-skipped'
+  | 'newest-released'
   | 'nothing-held'
   | 'late-control'
   | 'stopping'

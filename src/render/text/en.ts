@@ -22,6 +22,8 @@ export const en: Catalogue = {
   'empty-message': () => 'There was nothing to read in that message. Write what you need, or attach a file.',
   'late-held': ({ count, oldestMinutes }) =>
     `${messages(count)} reached me late, the oldest sent ${ago(oldestMinutes)}. ${count === 1 ? 'It is' : 'They are'} kept and nothing has run. Say /run to start ${count === 1 ? 'it' : 'them'}, or /skip to let ${count === 1 ? 'it' : 'them'} go.`,
+  'backlog-held': ({ count, oldestMinutes }) =>
+    `${messages(count)} ${count === 1 ? 'waits' : 'wait'} here behind a turn that runs, too many or for too long; the oldest was sent ${ago(oldestMinutes)}. ${count === 1 ? 'It is' : 'They are'} kept and held. Say /run to start ${count === 1 ? 'it' : 'all in order'}, or /skip to let ${count === 1 ? 'it' : 'them'} go.`,
   ...controlEn,
   ...policyEn,
   progress: ({ progress }) => progressWords(progress, 'en'),

@@ -19,6 +19,8 @@ export const zh: Catalogue = {
   'empty-message': () => '这条消息里没有可读的内容。请写下你的需要，或附上文件。',
   'late-held': ({ count, oldestMinutes }) =>
     `有 ${count} 条消息晚到了，最早的一条发于${ago(oldestMinutes)}。它们已保存，尚未执行。发送 /run 开始执行，或发送 /skip 略过。`,
+  'backlog-held': ({ count, oldestMinutes }) =>
+    `有 ${count} 条消息排在正在进行的一轮之后，数量过多或等待过久，最早的一条发于${ago(oldestMinutes)}。它们已保存并暂停。发送 /run 按顺序全部执行，或发送 /skip 略过。`,
   ...controlZh,
   ...policyZh,
   progress: ({ progress }) => progressWords(progress, 'zh'),

@@ -1,5 +1,4 @@
 import { MINUTE, SECOND } from '../../lib/time.js'
-import { RESTRICTED_PROFILE } from '../../collab/audience.js'
 import type { HostedRuntime } from '../hosted.js'
 import { createLanes } from '../lanes.js'
 import { connect } from './connect.js'
@@ -49,10 +48,6 @@ export function createCodexRuntime(options: CodexOptions): HostedRuntime {
       'activity',
     ]),
     available: standing.available,
-    confines: async () => {
-      const program = await standing.program()
-      return 'file' in program && (await standing.lacking(program.file, RESTRICTED_PROFILE)) === null
-    },
     checks: standing.checks,
     binding: standing.binding,
     ...sessions,

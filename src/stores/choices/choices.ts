@@ -59,7 +59,7 @@ export async function undecidedCards(
     select p.message_id as "messageId", d.source -> 'notice' as notice
     from collab.deliveries d join collab.delivery_parts p on p.delivery = d.id
     where d.source #>> '{notice,kind}' in
-        ('late-held', 'stopped', 'nothing-running', 'fresh-context', 'result-withheld')
+        ('late-held', 'backlog-held', 'stopped', 'nothing-running', 'fresh-context', 'result-withheld')
       and d.bot = ${place.bot} and d.created_at > ${since}
       and (d.source #>> '{notice,conversation}' = ${place.conversation} or exists (
         select 1 from collab.work_requests w where w.id = d.request and w.conversation = ${place.conversation}

@@ -35,7 +35,7 @@ export const deliveries = collab.table(
     index('deliveries_asking')
       .on(t.bot, t.createdAt.desc())
       .where(
-        sql`${t.source} #>> '{notice,kind}' in ('late-held', 'stopped', 'nothing-running', 'fresh-context', 'result-withheld')`,
+        sql`${t.source} #>> '{notice,kind}' in ('late-held', 'backlog-held', 'stopped', 'nothing-running', 'fresh-context', 'result-withheld')`,
       ),
     index('deliveries_open')
       .on(t.createdAt)

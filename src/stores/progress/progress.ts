@@ -80,7 +80,7 @@ export async function progressOwed(
 ): Promise<readonly RequestId[]> {
   const rows = await sql<{ request: RequestId }[]>`
     (select i.request from collab.turn_inputs i join collab.work_requests w on w.id = i.request
-      where i.state <> 'settled' and (i.because is null or i.because not in ('late', 'stopped', 'failed'))
+      where i.state <> 'settled' and (i.because is null or i.because not in ('late', 'stopped', 'backlog', 'failed'))
         and w.parent is null and w.opened_at <= ${now - afterMs}
         and not exists (select 1 from collab.progress_cards p where p.request = i.request)
       limit ${limit})

@@ -94,7 +94,7 @@ export async function heldOf(sql: SqlLike, conversation: string): Promise<readon
   return await sql<HeldInput[]>`
     select i.request, i.lane, i.position, i.because, r.parent is null as own from collab.turn_inputs i
     join collab.work_requests r on r.id = i.request
-    where i.state = 'held' and i.because in ('late', 'stopped', 'failed', 'result-withheld')
+    where i.state = 'held' and i.because in ('late', 'stopped', 'backlog', 'failed', 'result-withheld')
       and r.conversation = ${conversation}
     order by i.position, i.request`
 }

@@ -31,7 +31,7 @@ export async function stuckCounts(sql: Db['sql'], now: number): Promise<StuckCou
       (select count(*) from collab.reactions where state = 'cleanup-failed') as "receiptsNotRemoved",
       (select count(*) from collab.ingress_events where disposition is null
         and received_at < ${now - 5 * MINUTE}) as "eventsOwed",
-      (select count(*) from collab.turn_inputs where state = 'held' and because in ('late', 'stopped')) as "inputsHeld"`
+      (select count(*) from collab.turn_inputs where state = 'held' and because in ('late', 'stopped', 'backlog')) as "inputsHeld"`
   return row
 }
 

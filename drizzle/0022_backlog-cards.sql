@@ -1,0 +1,3 @@
+-- A card may ask what shall run of the follow-ups that waited too long, or behind too many: it is found like the others.
+DROP INDEX "collab"."deliveries_asking";--> statement-breakpoint
+CREATE INDEX "deliveries_asking" ON "collab"."deliveries" USING btree ("bot","created_at" DESC NULLS LAST) WHERE "collab"."deliveries"."source" #>> '{notice,kind}' in ('late-held', 'backlog-held', 'stopped', 'nothing-running', 'fresh-context', 'result-withheld');
