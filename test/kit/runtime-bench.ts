@@ -6,6 +6,7 @@ import { OWNER_PROFILE } from '../../src/collab/audience.js'
 import { MESSAGE_CLOSE, MESSAGE_OPEN } from '../../src/collab/project/prompt.js'
 import type {
   AgentRuntime,
+  Confinement,
   RuntimeSession,
   SessionRef,
   TurnEnded,
@@ -94,7 +95,17 @@ export const noCodex: CodexSettings = {
 }
 
 /** Waits until `condition` holds; fails after `ms`. */
-export async function eventually(condition: () => boolean | Promise<boolean>, ms = 5000): Promise<void> {
+/** What is in force around an owner's own session where the runtime is not confined by anybody. */
+export const OWNER_UNCONFINED: Confinement = {
+  profile: 'owner',
+  reads: 'everything',
+  writes: 'everything',
+  paths: [],
+  network: 'open',
+  by: 'nobody',
+}
+
+export async function eventually(condition: () => boolean | Promise<boolean>, ms = 15_000): Promise<void> {
   const deadline = Date.now() + ms
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error('the condition did not come true in time')

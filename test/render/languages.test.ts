@@ -46,6 +46,7 @@ const readers = new Set([
   'bot/ingress/content/post.ts',
   'render/emphasis.ts',
   'exchange/control.ts',
+  'collab/chat-command.ts',
 ])
 /** File names in the language of the conversation, which are no sentences. */
 const fileNames = new Set(['exchange/agents/answer.ts', 'exchange/direct-return.ts'])

@@ -13,7 +13,16 @@ import type { HostedRuntime } from '../../src/runtime/hosted.js'
 import { MARK, markOf } from '../../src/runtime/marked.js'
 import { groupIsGone } from '../../src/runtime/process-group.js'
 import { runtimeContract } from '../contracts/runtime.js'
-import { acpOptions, collect, eventually, inputOf, never, opened, temporaryFolder } from '../kit/runtime-bench.js'
+import {
+  acpOptions,
+  collect,
+  eventually,
+  inputOf,
+  never,
+  opened,
+  OWNER_UNCONFINED,
+  temporaryFolder,
+} from '../kit/runtime-bench.js'
 import { scriptedAgent } from '../kit/scripted-command.js'
 
 const scriptedCommand = await scriptedAgent()
@@ -57,6 +66,7 @@ describe('acp', () => {
       model: 'script-1',
       effort: null,
       realModel: true,
+      confinement: OWNER_UNCONFINED,
     })
   })
 

@@ -36,6 +36,8 @@ describe('rehearsal', () => {
       model: null,
       effort: null,
       realModel: false,
+      // It runs no command and reads no file, so there is nothing around which a wall could stand.
+      confinement: { profile: 'owner', reads: 'nothing', writes: 'nothing', paths: [], network: 'none', by: 'runtime' },
     })
   })
 
