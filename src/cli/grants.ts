@@ -37,6 +37,7 @@ export function grantCommands(
     .option('--host <name>', words.host)
     .option('--network <host>', words.network)
     .option('--chat <id>', words.chat)
+    .option('--goal <id>', words.goal)
     .option('--effects <list>', words.effects)
     .option('--conversation <id>', words.conversation)
     .option('--owner-private', words.ownerPrivate)
@@ -93,7 +94,7 @@ function whatOf(cx: Cx, item: Json): string {
     const place =
       scope['kind'] === 'path'
         ? `${plain(scope['host'])}:${plain(scope['prefix'])}/`
-        : plain(scope['host'] ?? scope['chat'])
+        : plain(scope['host'] ?? scope['chat'] ?? scope['goal'])
     return `${effects.join(',')} ${place}`
   }
   // Its first line is often only the name of a tool; what is allowed stands below it.
@@ -112,8 +113,8 @@ async function add(cx: Cx, agent: string, options: Options): Promise<ExitCode> {
 }
 
 function bodyOf(agent: string, options: Options): object | null {
-  const { path, network, chat, host, conversation, ownerPrivate, reason, days, end, parent, owner } = options
-  if ([path, network, chat].filter((one) => one !== undefined).length !== 1) return null
+  const { path, network, chat, goal, host, conversation, ownerPrivate, reason, days, end, parent, owner } = options
+  if ([path, network, chat, goal].filter((one) => one !== undefined).length !== 1) return null
   if ((conversation === undefined) === (ownerPrivate === undefined)) return null
   if (typeof reason !== 'string' || (end !== false && !/^\d{1,4}$/u.test(String(days)))) return null
   const effects = network !== undefined ? 'network' : chat !== undefined ? 'read' : String(options['effects'] ?? '')
@@ -122,7 +123,9 @@ function bodyOf(agent: string, options: Options): object | null {
       ? { kind: 'network', host: network }
       : chat !== undefined
         ? { kind: 'chat', chat }
-        : { kind: 'path', prefix: path, ...(host === undefined ? {} : { host }) }
+        : goal !== undefined
+          ? { kind: 'goal', goal }
+          : { kind: 'path', prefix: path, ...(host === undefined ? {} : { host }) }
   return {
     agent,
     scope,

@@ -98,7 +98,7 @@ async function carryOut(x: Exchange, heard: Heard): Promise<Notice | null> {
     case 'help':
       return { kind: 'help' }
     case 'agents':
-      return await agentsOf(x)
+      return await agentsOf(x, conversation)
     case 'stop':
       await stopConversation(x, said, earlier)
       return null

@@ -1,6 +1,6 @@
 import { OWNER_PROFILE, profileKey, RESTRICTED_PROFILE, type SessionProfile } from '../collab/audience.js'
 import type { Notice } from '../collab/notice.js'
-import type { LaneId } from '../collab/refs.js'
+import { MANAGER, type LaneId } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
 import { uuidFrom } from '../lib/digest.js'
 import { stateOfRequest } from '../stores/ledger/read.js'
@@ -8,6 +8,7 @@ import { freshBefore, putMark } from '../stores/marks/marks.js'
 import { heldOf } from '../stores/turns/stops.js'
 import { openInputsOf } from '../stores/turns/standing.js'
 import type { Exchange } from './deps.js'
+import { goalKey, goalScopeFor } from './goal-scope.js'
 import { eventIdOf } from './ids.js'
 import { holdWaiting, type Said } from './marks.js'
 import { profileFor, rootOf } from './profile.js'
@@ -60,7 +61,7 @@ export interface Context {
  * the message at its root.
  *
  * A session of one profile is never continued by another: with a changed profile a new one begins, which is told what is
- * on record (A12).
+ * on record (A12). So it is with the goals that its audience may learn of: what was learned under one set stays there.
  */
 export async function contextOf(x: Exchange, request: WorkRequest, lane: LaneId): Promise<Context> {
   const root = (await stateOfRequest(x.db.sql, await rootOf(x.db.sql, request))).request ?? request
@@ -68,17 +69,19 @@ export async function contextOf(x: Exchange, request: WorkRequest, lane: LaneId)
   const fresh = await freshBefore(x.db.sql, request.conversation, { bot, messageId, openedAt: root.openedAt })
   const profile = await profileFor(x, x.db.sql, request)
   const base = fresh === null ? lane : (uuidFrom('context', lane, fresh.id) as LaneId)
-  const sessionLane = sessionLaneOf(base, profile)
+  const goals = profile.kind === 'owner' ? '' : goalKey(await goalScopeFor(x, request, request.target ?? MANAGER))
+  const granted = goals === '' ? [] : [goals]
+  const sessionLane = sessionLaneOf(base, profile, granted)
   return {
     sessionLane,
-    otherSessions: [OWNER_PROFILE, RESTRICTED_PROFILE]
-      .map((other) => sessionLaneOf(base, other))
-      .filter((other) => other !== sessionLane),
-    workspaceLane: profile.kind === 'owner' ? lane : (uuidFrom('workspace', lane, profile.kind) as LaneId),
+    otherSessions: [sessionLaneOf(base, OWNER_PROFILE), sessionLaneOf(base, RESTRICTED_PROFILE)].filter(
+      (other) => other !== sessionLane,
+    ),
+    workspaceLane: profile.kind === 'owner' ? lane : (uuidFrom('workspace', lane, profile.kind, ...granted) as LaneId),
     profile,
     since: fresh?.writtenAt ?? null,
   }
 }
 
-const sessionLaneOf = (context: LaneId, profile: SessionProfile): LaneId =>
-  profile.kind === 'owner' ? context : (uuidFrom('profile', context, profileKey(profile)) as LaneId)
+const sessionLaneOf = (context: LaneId, profile: SessionProfile, granted: readonly string[] = []): LaneId =>
+  profile.kind === 'owner' ? context : (uuidFrom('profile', context, profileKey(profile), ...granted) as LaneId)

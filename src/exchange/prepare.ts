@@ -34,7 +34,7 @@ export interface PrepareHow {
   /** The context items of an earlier turn on this request: a retry uses exactly those. Null: there was none. */
   readonly shownBefore: readonly string[] | null
   /** The conversation context in which it runs, with its own folder for files. */
-  readonly context: Pick<Context, 'since' | 'workspaceLane'>
+  readonly context: Pick<Context, 'since' | 'workspaceLane' | 'sessionLane' | 'otherSessions'>
   /** The session is a new one: it knows nothing of this conversation yet. */
   readonly begins?: boolean
   /** What a session that begins is told of itself. */
@@ -92,7 +92,7 @@ export async function prepareTurn(
       ? []
       : await fetchFiles(x, channel, parent, request, workspaceLane, omissions)
   const waiting = await waitingRequests(sql, lane, request.id)
-  const earlier = begins ? await earlierIn(x, request, since) : []
+  const earlier = begins ? await earlierIn(x, request, context) : []
   const text = composePrompt({
     language: conversation?.language ?? 'en',
     request: request.id,
@@ -213,7 +213,7 @@ async function returnedOf(
         from: known?.target ?? 'an agent',
         ended: known?.returned?.ended ?? 'returned',
         text: await answersOf(x, child, known?.returned?.result ?? null, scopeOf(request.conversation)),
-        work: await consequencesOf(x, child),
+        work: await consequencesOf(x, child, { request, agent: request.target ?? MANAGER }),
       }
     }),
   )

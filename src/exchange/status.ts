@@ -4,6 +4,7 @@ import { select } from '../collab/project/select.js'
 import { MANAGER } from '../collab/refs.js'
 import { SECOND } from '../lib/time.js'
 import { factsOf, fold, textsOf } from '../stores/ledger/read.js'
+import type { Conversation } from '../stores/conversations/conversations.js'
 import { loadOf } from '../stores/turns/inbox.js'
 import { openInputsOf, type OpenInput } from '../stores/turns/standing.js'
 import type { Exchange } from './deps.js'
@@ -97,7 +98,7 @@ async function read(
 }
 
 /** Who can be asked, each with its four facts; nothing is chosen and nothing unknown is guessed. */
-export async function agentsOf(x: Exchange): Promise<Notice> {
+export async function agentsOf(x: Exchange, where: Pick<Conversation, 'chatType'>): Promise<Notice> {
   const listed = await x.directory.list({ includeStopped: false })
   const found = select({
     agents: listed,
@@ -107,7 +108,8 @@ export async function agentsOf(x: Exchange): Promise<Notice> {
     named: null,
     includeStopped: false,
     load: await loadOf(x.db.sql),
-    reads: 'all',
+    // Only owners ask; in a group others read the answer.
+    reads: where.chatType === 'p2p' ? 'all' : new Set(),
     now: x.clock.now(),
   })
   const agents = found

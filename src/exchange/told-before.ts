@@ -5,8 +5,9 @@ import type { ResultRecord } from '../collab/observation.js'
 import { MANAGER } from '../collab/refs.js'
 import type { WorkRequest } from '../collab/request.js'
 import { stateOfRequest, textsOf } from '../stores/ledger/read.js'
-import { latestOf } from '../stores/turns/stops.js'
+import { latestOf, ranElsewhere } from '../stores/turns/stops.js'
 import type { Exchange } from './deps.js'
+import type { Context } from './fresh.js'
 import { scopeOf } from './open.js'
 
 /**
@@ -54,17 +55,22 @@ const LOOKED_AT = 20
  * What was asked and answered before in a conversation, for a session that knows nothing of it yet: newest last, each
  * by its beginning, from the same context and for the same agent.
  *
- * @param since null: nothing of the conversation belongs to an earlier context
+ * What was said while its agent might learn of other goals than now is left out: it stays on the record of the
+ * conversation, and is not told to a session that begins without them.
+ *
  * @source RFC §5.7.1 (the same agent replaces a missing session)
  */
 export async function earlierIn(
   x: Exchange,
   request: WorkRequest,
-  since: number | null,
+  context: Pick<Context, 'since' | 'sessionLane' | 'otherSessions'>,
 ): Promise<readonly { readonly title: string; readonly text: string }[]> {
   const agent = request.target ?? MANAGER
+  const { since } = context
   const lines: string[] = []
-  for (const id of await latestOf(x.db.sql, request.conversation, LOOKED_AT)) {
+  const latest = await latestOf(x.db.sql, request.conversation, LOOKED_AT)
+  const elsewhere = await ranElsewhere(x.db.sql, latest, [context.sessionLane, ...context.otherSessions])
+  for (const id of latest.filter((one) => !elsewhere.has(one))) {
     const state = id === request.id ? null : await stateOfRequest(x.db.sql, id)
     const before = state?.request ?? null
     if (state === null || before === null || (before.target ?? MANAGER) !== agent) continue

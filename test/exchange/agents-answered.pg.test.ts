@@ -124,7 +124,7 @@ async function promptOf({ request: id, lane }: Written, turn: TurnId): Promise<s
   const state = await stateOf(rig, id)
   if (state.request === null) throw new Error('there is no such request')
   const x = { ...rig.x, toolsUrl: 'http://127.0.0.1:3000/mcp' }
-  const how = { shownBefore: null, context: { since: null, workspaceLane: lane } }
+  const how = { shownBefore: null, context: { since: null, workspaceLane: lane, sessionLane: lane, otherSessions: [] } }
   return (await prepareTurn(x, state, state.request, lane, turn, how)).input.text
 }
 

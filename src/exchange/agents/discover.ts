@@ -10,6 +10,7 @@ import { loadOf } from '../../stores/turns/inbox.js'
 import { requestOfTurn } from '../../stores/turns/turns.js'
 import type { Exchange } from '../deps.js'
 import { mayRunOn } from '../isolated.js'
+import { goalScopeFor, type GoalScope } from '../goal-scope.js'
 import { BRIEF_BYTES } from '../../collab/project/brief.js'
 import { checkText } from './check.js'
 
@@ -61,7 +62,7 @@ async function found(
     named,
     includeStopped: query.includeStopped,
     load: await loadOf(x.db.sql),
-    reads: caller.agent === MANAGER ? 'all' : new Set(own === null ? [] : [own.goal]),
+    reads: await readsOf(x, caller, state, own?.goal ?? null),
     now: x.clock.now(),
   })
   return order.map(withoutCommand)
@@ -77,6 +78,21 @@ async function whoMayTake(
   if (authority === undefined || authority.principal === 'owner') return agents
   const may = await Promise.all(agents.map(async ({ agent }) => mayRunOn(authority, await x.runtimeFor(agent))))
   return agents.filter((_, n) => may[n])
+}
+
+/** The goals whose state the caller may read for the audience of its turn. */
+async function readsOf(
+  x: Exchange,
+  caller: ToolCaller,
+  state: ExchangeState | null,
+  own: string | null,
+): Promise<GoalScope> {
+  const registered: GoalScope = caller.agent === MANAGER ? 'all' : new Set(own === null ? [] : [own])
+  if (caller.lane === null) return registered
+  const request = state?.request ?? null
+  const audience: GoalScope = request === null ? new Set() : await goalScopeFor(x, request, caller.agent)
+  if (registered === 'all') return audience
+  return audience === 'all' ? registered : new Set([...registered].filter((goal) => audience.has(goal)))
 }
 
 /** How the host starts an agent is nobody's business but the host's: it holds paths. */

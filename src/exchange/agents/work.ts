@@ -3,8 +3,11 @@ import { decideLinkWork } from '../../collab/decide/inbox.js'
 import { reject, type Receipt } from '../../collab/decision.js'
 import type { WorkCommand, WorkOutcome } from '../../collab/ports.js'
 import { MANAGER } from '../../collab/refs.js'
+import { stateOfRequest } from '../../stores/ledger/read.js'
+import { requestOfTurn } from '../../stores/turns/turns.js'
 import { commandOf, keepCommand } from '../../stores/work-commands/work-commands.js'
 import type { Exchange } from '../deps.js'
+import { mayUseGoal } from '../goal-scope.js'
 import { standing } from '../tokens.js'
 import { act, refuse, toolEventOf } from './act.js'
 import { checkName, checkText, firstOf, SENTENCE_BYTES } from './check.js'
@@ -30,7 +33,7 @@ async function apply(
     ...words.map((word) => checkText('text', word, SENTENCE_BYTES * 4)),
   )
   if (wrong !== null) return refuse(wrong)
-  if (!(await readsGoal(x, caller, said.goal))) return { outcome: 'rejected', because: 'goal-unknown' }
+  if (!(await usesGoal(x, caller, said.goal, 'write'))) return { outcome: 'rejected', because: 'goal-unknown' }
   const command = { operation: toolEventOf(caller, said.eventId), agent: caller.agent, goal: said.goal, change }
   const kept = await x.db.tx(async (tx) => {
     const replaced = await standing(caller)(tx)
@@ -40,9 +43,23 @@ async function apply(
   return kept === 'kept' ? await x.work.apply(command) : refuse(kept)
 }
 
-/** A worker knows the goal at which it is registered; the manager looks at all of them. */
-async function readsGoal(x: Exchange, caller: ToolCaller, goal: string): Promise<boolean> {
-  return caller.agent === MANAGER || (await x.directory.find(caller.agent))?.goal === goal
+/**
+ * A worker knows the goal at which it is registered, the manager looks at all of them; in a running turn either of them
+ * only as far as the audience of the request may learn of it. A managed agent outside a turn acts for no audience.
+ */
+async function usesGoal(x: Exchange, caller: ToolCaller, goal: string, effect: 'read' | 'write'): Promise<boolean> {
+  if (caller.agent !== MANAGER && (await x.directory.find(caller.agent))?.goal !== goal) return false
+  if (caller.lane === null) return caller.agent !== MANAGER
+  const id = caller.turn === null ? null : await requestOfTurn(x.db.sql, caller.turn)
+  const request = id === null ? null : (await stateOfRequest(x.db.sql, id)).request
+  return request !== null && (await mayUseGoal(x, request, caller.agent, goal, effect))
+}
+
+/** What was read, unless the authority to read it changed meanwhile: it is asked before, and once more with it in hand. */
+async function readOf<T>(x: Exchange, caller: ToolCaller, goal: string, read: () => Promise<T>): Promise<T | null> {
+  if (checkName('goal', goal) !== null || !(await usesGoal(x, caller, goal, 'read'))) return null
+  const found = await read()
+  return (await usesGoal(x, caller, goal, 'read')) ? found : null
 }
 
 export const todoWrite = (x: Exchange, caller: ToolCaller, said: Parameters<AgentTools['todoWrite']>[1]) =>
@@ -69,16 +86,12 @@ export const visionReplan = (x: Exchange, caller: ToolCaller, said: Parameters<A
   })
 
 /** Null when the goal is not the caller's to read. */
-export async function todoList(x: Exchange, caller: ToolCaller, goal: string): ReturnType<AgentTools['todoList']> {
-  const readable = checkName('goal', goal) === null && (await readsGoal(x, caller, goal))
-  return readable ? await x.work.todos(goal) : null
-}
+export const todoList = (x: Exchange, caller: ToolCaller, goal: string): ReturnType<AgentTools['todoList']> =>
+  readOf(x, caller, goal, () => x.work.todos(goal))
 
 /** Null when the goal is not the caller's to read, or has no vision. */
-export async function visionRead(x: Exchange, caller: ToolCaller, goal: string): ReturnType<AgentTools['visionRead']> {
-  const readable = checkName('goal', goal) === null && (await readsGoal(x, caller, goal))
-  return readable ? await x.work.vision(goal) : null
-}
+export const visionRead = (x: Exchange, caller: ToolCaller, goal: string): ReturnType<AgentTools['visionRead']> =>
+  readOf(x, caller, goal, () => x.work.vision(goal))
 
 /**
  * Links the receipt of one of the caller's own operations to a request: the owner is asked again with the same

@@ -107,6 +107,18 @@ export async function latestOf(sql: SqlLike, conversation: string, limit: number
   return rows.map((row) => row.id)
 }
 
+/** Those of some requests that ran in another session than these. */
+export async function ranElsewhere(
+  sql: SqlLike,
+  requests: readonly string[],
+  sessions: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ request: string }[]>`
+    select distinct request from collab.turns
+    where request = any(${[...requests]}) and session is not null and session <> all(${[...sessions]})`
+  return new Set(rows.map((row) => row.request))
+}
+
 /** The turn that runs in a session now. */
 export async function openTurnIn(sql: SqlLike, session: string): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`

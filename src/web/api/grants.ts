@@ -30,6 +30,10 @@ const scope = z.discriminatedUnion('kind', [
     kind: z.literal('chat'),
     chat: z.string().openapi({ description: 'The files of that chat, by its id at the provider' }),
   }),
+  z.strictObject({
+    kind: z.literal('goal'),
+    goal: z.string().openapi({ description: 'What others may learn of it where an answer is read by others' }),
+  }),
 ])
 
 const Grant = z
@@ -74,6 +78,7 @@ const NewGrant = z
       }),
       z.strictObject({ kind: z.literal('network'), host: z.string() }),
       z.strictObject({ kind: z.literal('chat'), chat: z.string() }),
+      z.strictObject({ kind: z.literal('goal'), goal: z.string().min(1).max(200) }),
     ]),
     effects: z.array(effect).min(1).max(4),
     conversation: z
