@@ -31,7 +31,7 @@ describe.skipIf(!hasCodex)('whose refusal it was, on the real codex', () => {
     const rule = 'prefix_rule(pattern=["git","push"], decision="forbidden", justification="no pushes")\n'
     writeFileSync(join(bench.home, 'rules', 'default.rules'), rule)
     p = await openPlatform({
-      env: { ...bench.gatewayEnv, TURN_TRIES: '3', PROGRESS_AFTER_MS: '0', APPROVAL_WAIT_MS: '600000' },
+      env: { ...bench.gatewayEnv, TURN_TRIES: '3', PROGRESS_AFTER_MS: '0', APPROVAL_WAIT_MS: '15000' },
     })
     gateway = await startProcess(p)
     const headers = { authorization: `Bearer ${p.token}` }
@@ -55,7 +55,10 @@ describe.skipIf(!hasCodex)('whose refusal it was, on the real codex', () => {
     const bearer = { authorization: `Bearer ${p.token}` }
     const look = async (): Promise<RequestView> =>
       (await (await fetch(`${gateway.url}/api/v1/requests/${id}`, { headers: bearer })).json()) as RequestView
-    const settled = async () => (await look()).deliveries.every(({ settledAt }) => settledAt !== null)
+    const settled = async () => {
+      const { refusals, deliveries } = await look()
+      return refusals.length > 0 && deliveries.every(({ settledAt }) => settledAt !== null)
+    }
     await until(settled, 'what is told of it', 60_000)
     const view = await look()
     const page = await (await fetch(`${gateway.url}/requests/${id}`, { headers: { cookie } })).text()
@@ -107,10 +110,9 @@ describe.skipIf(!hasCodex)('whose refusal it was, on the real codex', () => {
     for (const text of [chat, page, cli]) expect(text).not.toMatch(somebody)
   })
 
-  acceptance('A2', 'what nobody could be asked about lacks a permission here, and no person refused it', async () => {
-    // Longer than any card shows: it is asked of nobody.
-    const { refusals, chat, page, cli } = await after(`!ask echo ${'x'.repeat(7_000)}`)
-    expect(refusals).toMatchObject([{ by: 'application', rule: 'no-grant' }])
+  acceptance('A2', 'what nobody answered in time lacks a permission here, and no person refused it', async () => {
+    const { refusals, chat, page, cli } = await after('!ask echo later')
+    expect(refusals).toMatchObject([{ by: 'application', rule: 'no-answer' }])
     expect(chat).toContain('no permission covers it')
     expect(page).toContain('No permission here')
     expect(cli).toContain('not done: no permission of this gateway covers it')
