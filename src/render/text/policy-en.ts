@@ -66,8 +66,7 @@ const who: Readonly<Record<ChatPolicy['who'], string>> = {
 
 const ownerWork: Readonly<Record<ChatPolicy['ownerWork'], string>> = {
   restricted: 'your own work here runs with restricted rights',
-  'private-return':
-    'kept for later: answers cannot go to your direct chat yet, so your own work here runs with restricted rights',
+  'private-return': 'your own work here runs as in your direct chat, and the answer goes there',
   owner: 'your own work here runs as in your direct chat, and everybody here reads the answer',
 }
 

@@ -62,7 +62,7 @@ const who: Readonly<Record<ChatPolicy['who'], readonly [string, string]>> = {
 
 const ownerWork: Readonly<Record<ChatPolicy['ownerWork'], readonly [string, string]>> = {
   restricted: ['受限', '你在这里的工作以受限权限执行'],
-  'private-return': ['私下', '留待以后：回答还不能发到私聊，因此你在这里的工作以受限权限执行'],
+  'private-return': ['私下', '你在这里的工作与私聊中相同，回答发到私聊'],
   owner: ['完整', '你在这里的工作与私聊中相同，这里的每个人都能看到回答'],
 }
 
