@@ -21,8 +21,9 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 # Charts are painted with the fonts of the system: Chinese, Japanese and Korean in 5 MB, Arabic and the rest in 3 MB.
+# bubblewrap confines what others may read, where the container is allowed user namespaces; `doctor` says whether it is.
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends fonts-wqy-microhei fonts-dejavu-core \
+  && apt-get install -y --no-install-recommends bubblewrap fonts-wqy-microhei fonts-dejavu-core \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules

@@ -209,7 +209,7 @@ describe('what comes with a message', () => {
     const raw = { msgType: 'merge_forward', content }
     world().say({ chatId: g.ids.dm, from: g.ids.alice, raw, children: inner })
     const { text } = await promptWith('look at this chart')
-    expect(text).toMatch(/\[image 1\]\n\s*\(files of forwarded messages cannot be fetched\)/)
+    expect(text).toMatch(/\[image 1\]\n> \(files of forwarded messages cannot be fetched\)/)
   })
 
   test('a message that was withdrawn before it came starts nothing', async () => {
