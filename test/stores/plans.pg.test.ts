@@ -33,6 +33,10 @@ beforeAll(async () => {
     select id, 0, 0, id, 'text', '{}', 2, 't', 'verified', 'sent-' || id from collab.deliveries`
   await sql`insert into collab.audit_lines (id, at, who, act, subject)
     select 'line-' || id, 1, 'operator', 'retry', id from collab.deliveries`
+  await sql`insert into collab.turns
+      (id, lane, request, attempt, revision, runtime, holder, fence, started_at, ended_at, ended)
+    select 'turn-' || id, 'lane-' || id, id, 'a-' || id, 1, 'rehearsal', 'h', 1, opened_at, opened_at, 'completed'
+    from collab.work_requests`
   // A few of the many are owed.
   await sql`update collab.wakes set state = 'pending' where due_at % 400 = 0`
   await sql`update collab.turn_inputs set state = 'waiting', settled_at = null where position % 100 = 42`
@@ -62,7 +66,11 @@ const hot: Readonly<Record<string, readonly [(sql: postgres.Sql) => Promise<unkn
   ],
   'next input of a lane': [(sql) => nextInput(sql, lane), 'inputs_waiting'],
   sweep: [(sql) => owedWakes(sql, now, 0, 100), 'wakes_owed'],
-  'list, newest page': [(sql) => listRequests(sql, { ...listing, conversation: null }), 'work_requests_newest'],
+  'list, newest page': [
+    (sql) => listRequests(sql, { ...listing, conversation: null }),
+    'work_requests_newest',
+    'turns_of_request',
+  ],
   'list of one conversation': [
     (sql) => listRequests(sql, { ...listing, conversation }),
     'work_requests_of_conversation',

@@ -103,7 +103,7 @@ export const requestWords: Readonly<Record<Language, RequestWords>> = {
     work: 'What it changed in the work of its goal',
     notDone: 'What was not done, and whose refusal it was',
     turns: 'Turns',
-    accepted: 'Accepted',
+    accepted: 'Taken up',
     started: 'Turn started',
     firstAnswer: 'First answer',
     completed: 'Completed',
