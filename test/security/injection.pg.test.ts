@@ -92,6 +92,8 @@ describe.skipIf(!hasBwrap).each<Inlet>(['long connection', 'webhook'])(
           await answered(asked)
           return prompt
         }
+        // The first prompt of a session tells of the session as well.
+        await near(['harmless'])
         const harmless = shapeOf(await near(Array.from({ length: 8 }, () => 'harmless')))
         for (const texts of chunks) {
           const prompt = await near(texts)

@@ -17,7 +17,7 @@ const byWord = [
 
 /**
  * What the host has granted and carried out. The same before and after means: no permission, no decision, no control
- * word, no stopped turn, nobody bound, nothing in another's name.
+ * word, no stopped turn, nobody bound, nothing in another's name. That something was refused may well be on record.
  */
 export async function standingOf({ sql }: Db): Promise<Standing> {
   const [row] = await sql<Standing[]>`
@@ -32,7 +32,8 @@ export async function standingOf({ sql }: Db): Promise<Standing> {
       (select coalesce(json_agg(m order by m.id), '[]') from collab.conversation_marks m) as marks,
       (select coalesce(json_agg(c order by c.message_id), '[]') from collab.card_choices c) as choices,
       (select count(*)::int from collab.turns where stopped_by is not null or ended = 'interrupted') as stopped,
-      (select count(*)::int from collab.audit_lines) as audited,
+      (select coalesce(json_agg(l.act order by l.at, l.id), '[]')
+        from collab.audit_lines l where l.act not like 'refused%') as acts,
       (select coalesce(json_object_agg(kind, n), '{}') from (
         select kind, count(*)::int as n from collab.observations where kind = any(${byWord}) group by kind
       ) k) as facts,
