@@ -2,18 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import type { z } from 'zod'
 import type { RequestView } from '../../src/collab/project/request-view.js'
 import { activityOf } from '../../src/stores/turns/activity.js'
-import { Change } from '../../src/web/api/schemas.js'
 import { must } from '../../src/lib/assert.js'
 import { acceptance } from '../kit/acceptance.js'
 import { testGateway, type TestGateway } from '../kit/gateway.js'
 import { scriptedAgent } from '../kit/scripted-command.js'
-import { openStream } from '../web/event-reader.js'
+import { follow, type Told } from './follow.js'
 import { office } from './kit.js'
-
-type Told = z.infer<typeof Change>
 
 let g: TestGateway
 const o = office(() => ({ ...g, url: g.gateway.url }))
@@ -25,22 +21,7 @@ let again: readonly Told[]
 let root: RequestView
 let answers: readonly string[]
 
-/** Reads one exchange from a place until something was told; the last place is where a reconnect goes on. */
-async function follow(request: string, place: string | null, last: (told: Told) => boolean) {
-  const headers = { authorization: `Bearer ${g.token}`, ...(place === null ? {} : { 'last-event-id': place }) }
-  const stream = openStream(await fetch(`${g.gateway.url}/api/v1/events?request=${request}`, { headers }))
-  const told: Told[] = []
-  let end = place
-  const opening: string[] = []
-  while (!told.some(last)) {
-    const event = await stream.next()
-    end = event.id ?? end
-    if (event.event === 'hello' || event.event === 'reset') opening.push(event.event)
-    else told.push(Change.parse(JSON.parse(event.data)))
-  }
-  await stream.close()
-  return { told, place: end, opening }
-}
+const door = () => ({ url: g.gateway.url, token: g.token })
 
 beforeAll(async () => {
   const command = await scriptedAgent()
@@ -48,7 +29,7 @@ beforeAll(async () => {
   const mark = join(folder, 'mark')
   const said = o.say(`!delay 1s\n!think\n!tool\n!await ${mark}\n!reply done late`)
   const opened = await o.opened(said)
-  const first = await follow(opened.id, null, ({ what, kind }) => what === 'activity' && kind === 'tool')
+  const first = await follow(door(), opened.id, null, ({ what, kind }) => what === 'activity' && kind === 'tool')
   during = first.told
   // Nobody listens while it goes on, and the process that told so far is gone when they come back.
   writeFileSync(mark, '')
@@ -56,9 +37,9 @@ beforeAll(async () => {
   await g.quiet(40_000)
   await g.restart()
   const done = (told: Told) => told.kind === 'fence-released'
-  const second = await follow(opened.id, first.place, done)
+  const second = await follow(door(), opened.id, first.place, done)
   late = second.told
-  again = (await follow(opened.id, first.place, done)).told
+  again = (await follow(door(), opened.id, first.place, done)).told
   expect(second.opening).toEqual([])
   answers = o.answers(said)
 }, 180_000)
