@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { copyFile, lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OutgoingFile } from '../collab/channel.js'
 import type { ArtifactBytes, Workspaces } from '../collab/ports.js'
@@ -30,7 +30,8 @@ export function createWorkspaces({ root, artifacts }: WorkspacesOptions): Worksp
     async place(lane, file) {
       const inbox = join(await ensure(lane), 'inbox')
       await ensureRealFolder(inbox)
-      return copyInto(inbox, file, artifacts.pathOf(file.digest))
+      const name = await held(inbox, (at) => copyInto(at, file, artifacts.pathOf(file.digest)))
+      return join(inbox, name)
     },
   }
 }
@@ -63,17 +64,32 @@ async function ensureRealFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
 }
 
-/** Copies under the first free name; the same bytes under the same name are not copied twice. */
+/**
+ * Holds a folder while something is put into it: an agent that runs may put a link in its place meanwhile, and would be
+ * given a file wherever that leads. Where the system has no name for an open folder it goes by its path.
+ */
+async function held<T>(folder: string, act: (at: string) => Promise<T>): Promise<T> {
+  const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    const at = `/proc/self/fd/${handle.fd}`
+    return await act((await lstat(at).catch(() => null)) === null ? folder : at)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Copies under the first free name, which it gives; the same bytes under the same name are not copied twice. */
 async function copyInto(folder: string, file: OutgoingFile, source: string): Promise<string> {
   const name = safeFileName(file.fileName)
   for (let count = 1; ; count++) {
-    const path = join(folder, numbered(name, count))
+    const free = numbered(name, count)
+    const path = join(folder, free)
     try {
       await copyFile(source, path, constants.COPYFILE_EXCL)
-      return path
+      return free
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'EEXIST') throw error
-      if (await holds(path, file)) return path
+      if (await holds(path, file)) return free
     }
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -123,6 +124,25 @@ describe('workspaces', () => {
     await symlink(join(base, 'elsewhere', 'b.txt'), join(folder, 'inbox', 'b.txt'))
     expect(await workspaces.place(lane, { ...file, fileName: 'b.txt' })).toMatch(/b \(2\)\.txt$/u)
     expect(await readdir(join(base, 'elsewhere'))).toEqual([])
+  })
+
+  test('never place a file through a link that an agent puts there meanwhile', async () => {
+    const inbox = join(await workspaces.ensure(lane), 'inbox')
+    const elsewhere = join(base, 'elsewhere')
+    mkdirSync(elsewhere)
+    const file = await stored('key of a stranger', 'authorized_keys')
+    // The last thing that is asked before the bytes are copied.
+    const swapping: ArtifactBytes = {
+      ...artifacts,
+      pathOf: (digest) => {
+        renameSync(inbox, join(base, 'aside'))
+        symlinkSync(elsewhere, inbox)
+        return artifacts.pathOf(digest)
+      },
+    }
+    await createWorkspaces({ root, artifacts: swapping }).place(lane, file)
+    expect(await readdir(elsewhere)).toEqual([])
+    expect(await readdir(join(base, 'aside'))).toEqual(['authorized_keys'])
   })
 
   test.each([

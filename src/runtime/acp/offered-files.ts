@@ -1,9 +1,9 @@
-import { constants } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { extension, lookup } from 'mime-types'
 import type { TurnEvent } from '../../collab/ports.js'
+import { liesIn, openAsItself } from '../own-file.js'
 import { isObject } from './updates.js'
 
 /** Bytes of one file; the most that the channel takes (Lark: file upload, 30 MB). */
@@ -61,10 +61,11 @@ async function linked(uri: string, name: string | null, type: string | null, wor
     return { offered: false, because: uri.startsWith('file:') ? 'unreadable' : 'not-a-file' }
   }
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const file = await openAsItself(path)
     try {
       const stat = await file.stat()
       if (!stat.isFile()) return { offered: false, because: 'not-a-file' }
+      if (!(await liesIn(file, path, workspace))) return { offered: false, because: 'outside-workspace' }
       if (stat.size > LARGEST_FILE) return { offered: false, because: 'too-large' }
       const onDisk = baseName(path, 'file')
       const shown = name === null ? onDisk : baseName(name, onDisk)

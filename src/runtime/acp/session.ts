@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import type { ContentBlock } from '@agentclientprotocol/sdk'
 import type {
@@ -15,6 +14,7 @@ import type { TurnId } from '../../collab/refs.js'
 import { errorLabel } from '../../lib/log.js'
 import { confinementOf } from '../confine/confinement.js'
 import { failed, interrupted } from '../event-queue.js'
+import { readOwn } from '../own-file.js'
 import { aborted, within } from '../wait.js'
 import type { FoundCommand } from './command-line.js'
 import { connect, type Connected, type Place, troubleOf } from './connect.js'
@@ -139,9 +139,8 @@ export class AcpLane {
     for (const { path, fileName, mediaType } of input.attachments) {
       blocks.push({ type: 'resource_link', uri: pathToFileURL(path).href, name: fileName, mimeType: mediaType })
       if (!shows || !/^image\/(?:png|jpeg|gif|webp)$/u.test(mediaType)) continue
-      const size = (await stat(path).catch(() => null))?.size ?? Infinity
-      if (size <= LARGEST_SHOWN)
-        blocks.push({ type: 'image', mimeType: mediaType, data: await readFile(path, 'base64') })
+      const picture = await readOwn(path, this.place.workspace, LARGEST_SHOWN)
+      if (picture !== null) blocks.push({ type: 'image', mimeType: mediaType, data: picture.toString('base64') })
     }
     return blocks
   }

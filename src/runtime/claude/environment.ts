@@ -1,7 +1,8 @@
-import { lstat, mkdir, open, readlink, rm, symlink } from 'node:fs/promises'
+import { lstat, mkdir, readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { confinedEnv } from '../confine/confiner.js'
 import { MARK } from '../marked.js'
+import { openAsItself } from '../own-file.js'
 import type { ClaudeDeps } from './options.js'
 
 /**
@@ -123,7 +124,7 @@ export async function instructionsIn(workspace: string): Promise<string> {
   try {
     const path = join(workspace, 'AGENTS.md')
     if (!(await lstat(path)).isFile()) return ''
-    const file = await open(path, 'r')
+    const file = await openAsItself(path)
     try {
       const buffer = Buffer.alloc(LONGEST_INSTRUCTIONS)
       const { bytesRead } = await file.read(buffer, 0, LONGEST_INSTRUCTIONS, 0)

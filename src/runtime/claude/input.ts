@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises'
 import type { TurnInput } from '../../collab/ports.js'
 import { uuidFrom } from '../../lib/digest.js'
+import { readOwn } from '../own-file.js'
 import type { ContentBlock, UserMessage } from './sdk.js'
 
 /** Bytes of a picture that is shown to the model itself and not only named. */
@@ -42,13 +42,18 @@ export function messageIdOf(turn: string): string {
 }
 
 /** A turn's text, which names every file already, and the pictures that are small enough to be shown. */
-export async function userMessage(input: TurnInput, id: string, session: string): Promise<UserMessage> {
+export async function userMessage(
+  input: TurnInput,
+  id: string,
+  session: string,
+  workspace: string,
+): Promise<UserMessage> {
   const pictures: ContentBlock[] = []
   for (const { path, mediaType } of input.attachments) {
     if (!/^image\/(?:png|jpeg|gif|webp)$/u.test(mediaType)) continue
-    const size = (await stat(path).catch(() => null))?.size ?? Infinity
-    if (size > LARGEST_SHOWN) continue
-    const source = { type: 'base64', media_type: mediaType, data: await readFile(path, 'base64') } as const
+    const picture = await readOwn(path, workspace, LARGEST_SHOWN)
+    if (picture === null) continue
+    const source = { type: 'base64', media_type: mediaType, data: picture.toString('base64') } as const
     pictures.push({ type: 'image', source })
   }
   return {

@@ -100,7 +100,7 @@ export class ClaudeLane {
     if (turn.halted !== null) return turn.halted
     if (trouble !== null) return failed(trouble.because, trouble.detail)
     const link = this.#link
-    const message = await userMessage(turn.input, turn.message, link.sessionId)
+    const message = await userMessage(turn.input, turn.message, link.sessionId, this.place.workspace)
     if (turn.halted !== null) return turn.halted
     const stopListening = link.process.listen(turn)
     link.process.send(message)
@@ -158,7 +158,7 @@ export class ClaudeLane {
   async steer(turn: TurnId, input: TurnInput): Promise<'taken' | 'too-late'> {
     const running = this.#running?.turn
     const link = this.#link
-    const message = await userMessage(input, messageIdOf(input.turn), link.sessionId)
+    const message = await userMessage(input, messageIdOf(input.turn), link.sessionId, this.place.workspace)
     const open = running !== undefined && running === this.#running?.turn && running.input.turn === turn
     if (!open || !link.process.usable) return 'too-late'
     if (!running.expect(message.uuid)) return 'too-late'
