@@ -10,6 +10,7 @@ import { decideAndCommit, type Stands } from '../exchange.js'
 import { eventIdOf } from '../ids.js'
 import { standing } from '../tokens.js'
 import { checkName, firstOf } from './check.js'
+import { refuseForOthers } from './on-behalf.js'
 import { reach, type Reached } from './scope.js'
 
 /** What every command of a tool carries. */
@@ -36,7 +37,7 @@ export const actorOf = (caller: ToolCaller): ActorRef => ({
 })
 
 /**
- * One act of an agent on one request: scope first, then the words, then the loop. What an earlier run of the same call
+ * One act of an agent on one request: scope and on whose word first, then the words, then the loop. What an earlier run of the same call
  * left is answered before anything is decided again, whatever has changed since.
  *
  * @param tool names the act; with the agent and what it said it is what a repeated call must say again
@@ -54,6 +55,8 @@ export async function act(
   if (wrong !== null) return refuse(wrong)
   const reached = await reach(x, caller, said.request)
   if (reached === null) return refuse({ reason: 'request-unknown' })
+  const others = await refuseForOthers(x, caller, reached.request)
+  if (others !== null) return refuse(others)
   const base: Base = {
     eventId: toolEventOf(caller, said.eventId),
     requestId: said.request,

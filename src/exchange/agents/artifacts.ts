@@ -15,6 +15,7 @@ import { standing } from '../tokens.js'
 import { refuse, toolEventOf } from './act.js'
 import { filesOf, isArtifactId } from './artifact-files.js'
 import { checkName } from './check.js'
+import { refuseForOthers } from './on-behalf.js'
 import { reach } from './scope.js'
 
 /**
@@ -77,7 +78,8 @@ export async function artifactGet(
   const row = isArtifactId(said.artifact) ? await artifactOf(x.db.sql, said.artifact) : null
   if (reached === null || row === null) return null
   if (row.accessScope !== scopeOf(reached.request.conversation)) {
-    const permitted = await readsElsewhere(x, caller, reached.request, row)
+    const others = await refuseForOthers(x, caller, reached.request)
+    const permitted = others === null && (await readsElsewhere(x, caller, reached.request, row))
     return permitted ? { file: viewOf(x, row), bytes: x.artifacts.read(row.digest) } : null
   }
   return (await belongs(x, caller, said.request, row))

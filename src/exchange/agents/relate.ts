@@ -5,6 +5,7 @@ import { relateRequests } from '../relate.js'
 import { standing } from '../tokens.js'
 import { actorOf, refuse, told, toolEventOf } from './act.js'
 import { checkName } from './check.js'
+import { refuseForOthers } from './on-behalf.js'
 import { reach } from './scope.js'
 
 /**
@@ -26,6 +27,8 @@ export async function relate(
   const earlier = await reach(x, caller, said.earlier)
   const later = await reach(x, caller, said.later)
   if (earlier === null || later === null) return refuse({ reason: 'request-unknown' })
+  const others = await refuseForOthers(x, caller, earlier.request)
+  if (others !== null) return refuse(others)
   const { target } = earlier.request
   if (target !== caller.agent || later.request.target !== target) {
     return refuse({ reason: 'not-receiver', receiver: target })
