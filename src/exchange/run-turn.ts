@@ -136,17 +136,19 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
     session: sessionLane,
     startedAt: x.clock.now(),
   }
+  // Opening took its time: with other goals than it was opened for by now, it begins in another session.
+  if ((await contextOf(x, request, lane)).sessionLane !== sessionLane) return beginsAnew(x, ANOTHER)
   // Under the request's lock: a cancellation finds the turn, or the turn finds below that it was cancelled. A session
   // is replaced before its turn begins, or finds that it runs; and what it may run with is what it was opened with.
   const changed = await x.db.tx(async (tx) => {
     await lockHead(tx, request.id)
     if ((await replacementsOf(tx, sessionLane)) !== replacements) return 'the session was replaced'
     const profile = await profileFor(x, tx, request)
-    if (profileKey(profile) !== profileKey(context.profile)) return 'what it may run with has changed'
+    if (profileKey(profile) !== profileKey(context.profile)) return ANOTHER
     await startTurn(tx, row)
     return null
   })
-  if (changed !== null) return { outcome: 'later', at: x.clock.now() as Instant, because: changed }
+  if (changed !== null) return beginsAnew(x, changed)
   // A stop holds what waits and then looks for turns: this one is found there, or finds that it was held.
   if ((await inputOf(sql, request.id))?.state !== 'waiting') {
     await endTurnRow(sql, turn, 'interrupted', 'held', x.clock.now())
@@ -185,6 +187,14 @@ async function runToEnd(x: Exchange, run: TurnRun, turn: TurnId): Promise<JobOut
     watch.close()
   }
 }
+
+const ANOTHER = 'what it may run with has changed'
+
+const beginsAnew = (x: Exchange, because: string): JobOutcome => ({
+  outcome: 'later',
+  at: x.clock.now() as Instant,
+  because,
+})
 
 /** Reads the runtime's events to the end; a stream that ends without saying so has exited. */
 async function follow(
