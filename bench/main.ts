@@ -1,20 +1,25 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { codexBinary } from '../test/kit/codex-bench.js'
 import { ingress } from './ingress.js'
+import { memory } from './memory.js'
 import { overhead } from './overhead.js'
 import { parts } from './parts.js'
 import { pause } from './process.js'
 import { receipts } from './receipts.js'
+import { resumes } from './resume.js'
 import { openRig, root, type Rig } from './rig.js'
 import { starts } from './start.js'
 import { tableOf, type Row } from './table.js'
+import { turns } from './turns.js'
 
 /**
  * `npm run bench -- [names] [--seconds N] [--quiet-below LOAD] [--profile FOLDER]`
  *
- * Names: P1 P1b P2 P3 P5 P6; all when none is named. `--seconds` shortens what lasts long, for trying out. Before each
- * measurement it waits up to `--patience` seconds until the load of the machine is below `--quiet-below`.
+ * Names: P1 P1b P2 P3 P5 P6 T1 T2 T3; all when none is named, those on the real codex (T2, T3) where it is installed.
+ * `--seconds` shortens what lasts long, for trying out. Before each measurement it waits up to `--patience` seconds until
+ * the load of the machine is below `--quiet-below`.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,9 +42,14 @@ const measurements: Readonly<Record<string, (rig: Rig) => Promise<readonly Row[]
   },
   P5: (rig) => parts(rig),
   P6: () => starts(seconds === null ? 5 : 1),
+  T1: (rig) => turns(rig, seconds === null ? 400 : seconds * 5),
+  T2: (rig) => resumes(rig, seconds === null ? 5 : 1),
+  T3: (rig) => memory(rig),
 }
 
-const names = positionals.length > 0 ? positionals : Object.keys(measurements)
+const onCodex = ['T2', 'T3']
+const here = Object.keys(measurements).filter((name) => codexBinary !== null || !onCodex.includes(name))
+const names = positionals.length > 0 ? positionals : here
 const unknown = names.filter((name) => !Object.hasOwn(measurements, name))
 if (unknown.length > 0)
   throw new Error(`unknown: ${unknown.join(', ')}; there are ${Object.keys(measurements).join(', ')}`)
