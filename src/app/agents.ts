@@ -63,6 +63,7 @@ function withEvidence(runtime: HostedRuntime, saw: (reachable: boolean) => void)
     ...(runtime.quiesce === undefined
       ? {}
       : { quiesce: (session: SessionRef, lane: LaneId) => runtime.quiesce!(session, lane) }),
+    ...(runtime.confines === undefined ? {} : { confines: () => runtime.confines!() }),
     ...(runtime.checks === undefined ? {} : { checks: runtime.checks }),
     ...(runtime.binding === undefined ? {} : { binding: runtime.binding }),
     async open(spec, signal) {

@@ -173,6 +173,8 @@ export interface AgentRuntime {
   readonly abilities: ReadonlySet<RuntimeAbility>
   /** Can a turn start now? `detail` names the mend, and holds no secret and no private path. */
   available(): Promise<{ readonly available: true } | { readonly available: false; readonly detail: string }>
+  /** Can this host hold a restricted session of it now? Absent: it cannot. */
+  confines?(): Promise<boolean>
   /** New or resumed; says which. A session that cannot be had now is an answer, not an exception. */
   open(session: SessionSpec, signal: AbortSignal): Promise<Opening>
   /**

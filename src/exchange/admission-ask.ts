@@ -46,8 +46,9 @@ export async function askOwner(
 ): Promise<void> {
   const { bot, chatId, sender, messageId, chatType } = message
   const { standing, owners } = judged
-  if (!askable.has(because) || !isIsolated(x) || x.settings.ownerOpenIds.has(sender.openId)) return
+  if (!askable.has(because) || x.settings.ownerOpenIds.has(sender.openId)) return
   if (because === 'owner-only' && standing.ref.chat + standing.ref.everywhere > 0) return
+  if (!(await isIsolated(x))) return
   const asked = await firstReachable(x, bot, owners)
   if (asked === null) return
   const now = x.clock.now()
@@ -106,8 +107,8 @@ export async function answerAdmission(
   const ask = await askOf(x.db.sql, choice.ask)
   if (ask === null) return { kind: 'choice-unknown' }
   const { bot, openId } = ask
-  // What members start must not run among the owners' own: then nobody is admitted, and the question stays open.
-  if (choice.act !== 'admit-refuse' && !isIsolated(x)) {
+  // What members start must not run among the owners' own: then nobody is admitted.
+  if (choice.act !== 'admit-refuse' && !(await isIsolated(x))) {
     return { kind: 'chat-policy-refused', because: 'policy-not-isolated' }
   }
   const at = x.clock.now()

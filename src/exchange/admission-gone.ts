@@ -14,7 +14,6 @@ import { policyIn, subjectOf } from './chat-policy.js'
 import type { Exchange } from './deps.js'
 import { decideAndCommit } from './exchange.js'
 import { eventIdOf } from './ids.js'
-import { isIsolated } from './isolated.js'
 import { ownersNow } from './owners.js'
 
 export type Gone = StartRefusal | 'not-an-owner'
@@ -49,7 +48,8 @@ export async function goneFrom(x: Exchange, request: WorkRequest): Promise<Gone 
     policy: { ...policy, quiet: null },
     owners,
     memberships: rows.map(membershipOf).map((one) => ({ ...one, startsLeft: null })),
-    isolated: isIsolated(x),
+    // Where it cannot be held now it waits, and says so.
+    isolated: true,
     at: x.clock.now(),
   })
   return admission.admitted ? null : admission.because

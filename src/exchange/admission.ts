@@ -54,7 +54,7 @@ export async function judge(x: Exchange, message: IncomingMessage, verdict: Turn
     policy: standing.policy,
     owners,
     memberships: rows.map(membershipOf),
-    isolated: isIsolated(x),
+    isolated: other && (await isIsolated(x)),
     at: x.clock.now(),
   })
   return { admission, standing, addressed, owners, memberships: rows }

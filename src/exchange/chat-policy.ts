@@ -94,7 +94,7 @@ export async function showPolicy(x: Exchange, bot: string, chat: string): Promis
     settings: own === null ? {} : settingsOf(own.settings),
     effective: policy,
     readable,
-    isolated: isIsolated(x),
+    isolated: await isIsolated(x),
     setBy: own?.setBy ?? null,
     setAt: own?.setAt ?? null,
     members: await membersOf(x.db.sql, bot, chat),
@@ -130,6 +130,7 @@ export interface SetPolicy {
  */
 export async function setPolicy(x: Exchange, set: SetPolicy): Promise<PolicyOutcome> {
   const { bot, chat, settings, onRevision, who, eventId } = set
+  const isolated = await isIsolated(x)
   return await x.db.tx(async (tx): Promise<PolicyOutcome> => {
     const done = await policyOfCommand(tx, eventId)
     const rows = await policyRows(tx, bot, chat)
@@ -144,7 +145,7 @@ export async function setPolicy(x: Exchange, set: SetPolicy): Promise<PolicyOutc
     if (onRevision !== null && onRevision !== stands) {
       return { outcome: 'refused', because: 'policy-conflict', revision: stands }
     }
-    if ((settings.who === 'members' || settings.who === 'humans') && !isIsolated(x)) {
+    if ((settings.who === 'members' || settings.who === 'humans') && !isolated) {
       return { outcome: 'refused', because: 'policy-not-isolated', revision: stands }
     }
     // A row that nobody here can read is replaced by what is said now, over the closed policy.

@@ -2,9 +2,9 @@ import type { AgentRuntime } from '../collab/ports.js'
 import type { AuthorityRef } from '../collab/request.js'
 import type { Exchange } from './deps.js'
 
-/** Whether this runtime holds a restricted profile by itself; an attached agent has none here and runs as it likes. */
-export function isolates(runtime: AgentRuntime | null): boolean {
-  return runtime?.abilities.has('sandbox') === true
+/** Whether this host can hold a restricted session of a runtime now; an attached agent has none here. */
+export async function isolates(runtime: AgentRuntime | null): Promise<boolean> {
+  return (await runtime?.confines?.()) ?? false
 }
 
 /**
@@ -13,11 +13,14 @@ export function isolates(runtime: AgentRuntime | null): boolean {
  *
  * @source RFC §7 (filtering the output of a broad process is no isolation)
  */
-export function isIsolated(x: Pick<Exchange, 'runtime'>): boolean {
-  return isolates(x.runtime)
+export async function isIsolated(x: Pick<Exchange, 'runtime'>): Promise<boolean> {
+  return await isolates(x.runtime)
 }
 
-/** May this runtime work on it? A member's request runs apart or not at all, whoever handed it on. */
+/**
+ * May this runtime work on it at all? A member's request runs apart, whoever handed it on: an attached agent runs as it
+ * likes. A hosted one that cannot be confined at this moment refuses to open, and the request waits.
+ */
 export function mayRunOn(authority: AuthorityRef, runtime: AgentRuntime | null): boolean {
-  return authority.principal === 'owner' || isolates(runtime)
+  return authority.principal === 'owner' || runtime !== null
 }

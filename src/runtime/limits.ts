@@ -23,6 +23,7 @@ export function withLimits(runtime: HostedRuntime, limits: TurnLimits): HostedRu
     ...(runtime.quiesce === undefined
       ? {}
       : { quiesce: (session: SessionRef, lane: LaneId) => runtime.quiesce!(session, lane) }),
+    ...(runtime.confines === undefined ? {} : { confines: () => runtime.confines!() }),
     ...(runtime.checks === undefined ? {} : { checks: runtime.checks }),
     ...(runtime.binding === undefined ? {} : { binding: runtime.binding }),
     async open(spec, signal) {

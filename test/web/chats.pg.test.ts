@@ -93,6 +93,13 @@ describe('the policy of a chat', () => {
     expect(await read()).toEqual(before)
   })
 
+  test('nobody but owners is let in where their work cannot be kept apart', async () => {
+    const before = await read()
+    const refused = await put(room, { who: 'humans' }, 2)
+    expect([refused.status, refused.body['code']]).toEqual([409, 'policy-not-isolated'])
+    expect(await read()).toEqual(before)
+  })
+
   test('a bot that does not run here and an id that is no chat are not there', async () => {
     for (const at of [path(room, 'cli_b'), path('..%2f'), path('ou_alice'), path('群')]) {
       expect((await ui.get(at, bearer)).status).toBe(404)

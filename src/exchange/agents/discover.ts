@@ -9,8 +9,8 @@ import { stateOfRequest } from '../../stores/ledger/read.js'
 import { loadOf } from '../../stores/turns/inbox.js'
 import { requestOfTurn } from '../../stores/turns/turns.js'
 import type { Exchange } from '../deps.js'
-import { mayRunOn } from '../isolated.js'
 import { goalScopeFor, type GoalScope } from '../goal-scope.js'
+import { isolates } from '../isolated.js'
 import { BRIEF_BYTES } from '../../collab/project/brief.js'
 import { checkText } from './check.js'
 
@@ -76,7 +76,7 @@ async function whoMayTake(
 ): Promise<readonly RegisteredAgent[]> {
   const authority = state?.request?.authority
   if (authority === undefined || authority.principal === 'owner') return agents
-  const may = await Promise.all(agents.map(async ({ agent }) => mayRunOn(authority, await x.runtimeFor(agent))))
+  const may = await Promise.all(agents.map(async ({ agent }) => await isolates(await x.runtimeFor(agent))))
   return agents.filter((_, n) => may[n])
 }
 

@@ -52,6 +52,7 @@ export function createAcpRuntime(options: AcpOptions): HostedRuntime {
       const command = find()
       return command.found ? { available: true } : { available: false, detail: command.detail }
     },
+    confines: async () => (await readiness(settings.confiner)).ready,
     checks: async () => [await confinementCheck('acp restricted sessions', settings.confiner)],
     ...sessions,
   }

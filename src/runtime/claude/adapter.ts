@@ -40,6 +40,7 @@ export function createClaudeRuntime(options: ClaudeOptions): HostedRuntime {
     name: 'claude',
     abilities: new Set(['resume', 'steer', 'durable-message-id', 'single-writer', 'policy-refusals', 'activity']),
     available: standing.available,
+    confines: async () => (await standing.unconfined()) === null,
     checks: standing.checks,
     binding: standing.binding,
     ...sessions,

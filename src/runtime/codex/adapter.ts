@@ -1,4 +1,5 @@
 import { MINUTE, SECOND } from '../../lib/time.js'
+import { RESTRICTED_PROFILE } from '../../collab/audience.js'
 import type { HostedRuntime } from '../hosted.js'
 import { createLanes } from '../lanes.js'
 import { connect } from './connect.js'
@@ -48,6 +49,10 @@ export function createCodexRuntime(options: CodexOptions): HostedRuntime {
       'activity',
     ]),
     available: standing.available,
+    confines: async () => {
+      const program = await standing.program()
+      return 'file' in program && (await standing.lacking(program.file, RESTRICTED_PROFILE)) === null
+    },
     checks: standing.checks,
     binding: standing.binding,
     ...sessions,

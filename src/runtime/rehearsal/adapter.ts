@@ -34,11 +34,12 @@ export interface RehearsalOptions {
 export function createRehearsalRuntime(options: RehearsalOptions): HostedRuntime {
   const running = new Set<RehearsalSession>()
   // 'fence' holds because a rehearsal has no executor that could outlive `close`.
-  const abilities: ReadonlySet<RuntimeAbility> = new Set(['resume', 'activity', 'fence', 'sandbox'])
+  const abilities: ReadonlySet<RuntimeAbility> = new Set(['resume', 'activity', 'fence'])
   return {
     name: 'rehearsal',
     abilities,
     available: async () => ({ available: true }),
+    confines: async () => true,
     open: (spec) => open(spec, options, running),
     end: async () => {
       await Promise.all([...running].map((session) => session.close()))
