@@ -38,10 +38,14 @@ agent({ name: 'gallery' })
       clearInterval(alive)
       return { stopReason: 'cancelled' }
     }
-    if (known?.command !== undefined) {
+    const { command, address } = known ?? {}
+    if (command !== undefined || address !== undefined) {
       await client.request('session/request_permission', {
         sessionId: params.sessionId,
-        toolCall: { toolCallId: 't1', title: 'Run a command', kind: 'execute', rawInput: { command: known.command } },
+        toolCall:
+          address === undefined
+            ? { toolCallId: 't1', title: 'Run a command', kind: 'execute', rawInput: { command } }
+            : { toolCallId: 't1', title: 'Read from the network', kind: 'fetch', rawInput: { url: address } },
         options: [
           { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
           { optionId: 'no', name: 'Reject', kind: 'reject_once' },

@@ -9,6 +9,8 @@ export interface Scripted {
   readonly files?: readonly { readonly name: string; readonly type: string; readonly text: string }[]
   /** Asks for permission of this command before it answers. */
   readonly command?: string
+  /** Asks for permission to read from this address before it answers. */
+  readonly address?: string
   /** Works until it is stopped. */
   readonly works?: true
   /** Ends without an answer. */
@@ -152,6 +154,11 @@ export const scripted: readonly Scripted[] = [
     ask: 'Free the space on fra-2',
     command: 'ssh fra-2 sudo rm -r /srv/backup/2026-08',
     answer: 'Done: 214 GB are free again.',
+  },
+  {
+    ask: '请查一下这周的工单数量',
+    address: 'https://tracker.example.com/api/count',
+    answer: '这周有 41 个工单，比上周少 6 个。',
   },
   { ask: 'Summarise what the press wrote', answer: 'Three papers wrote about it, all of them kindly.' },
 ]

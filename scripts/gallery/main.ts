@@ -16,6 +16,7 @@ import { scenes, type Scene } from './scenes.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const folder = join(root, 'docs', 'gallery')
+const script = (name: string): string => join(root, 'scripts', 'gallery', name)
 
 const sizes = {
   desktop: { viewport: { width: 1280, height: 760 }, deviceScaleFactor: 1 },
@@ -39,8 +40,10 @@ async function main(): Promise<void> {
         HOST: '127.0.0.1',
         PORT: '0',
         MANAGER_ENDPOINT: 'acp',
-        MANAGER_COMMAND: `${process.execPath} ${tsx} ${join(root, 'scripts', 'gallery', 'agent.ts')}`,
+        // In a group it runs confined, and sees of its installation what is named here.
+        MANAGER_COMMAND: [process.execPath, tsx, ...['agent.ts', 'answers.ts', 'long.ts'].map(script)].join(' '),
         PROGRESS_AFTER_MS: '8000',
+        FOLLOW_UPS_WAITING: '2',
         LOG_LEVEL: 'error',
       },
       limitMs: 120_000,
@@ -86,18 +89,27 @@ const warmUp = { say: 'Are you there?', until: 'I know only' } as const
 async function play(
   page: Page,
   origin: string,
-  scene: Pick<Scene, 'say' | 'until' | 'room' | 'trouble' | 'waits'>,
+  scene: Pick<Scene, 'say' | 'until' | 'room' | 'trouble' | 'waits' | 'by' | 'times' | 'look'>,
 ): Promise<string> {
-  await page.goto(`${origin}/sandbox`)
-  const room = page.locator('.rooms a', { hasText: scene.room })
-  await page.goto(`${origin}${(await room.getAttribute('href')) ?? '/sandbox'}`)
+  await enter(page, origin, scene.room)
   if (scene.trouble !== undefined) {
     await page.click(`[data-trouble=${scene.trouble}]`)
     await page.locator('#toast:not([hidden])').waitFor()
   }
   const before = await page.evaluate<string>(`document.querySelector('#talk > .msg:last-child')?.id ?? ''`)
-  await page.fill('#text', scene.say)
-  await page.click('#say button.main')
+  if (scene.by !== undefined) await page.selectOption('select[name=from]', { label: scene.by })
+  for (let n = 1; n <= (scene.times ?? 1); n += 1) {
+    const words = scene.times === undefined ? scene.say : `${scene.say} ${n}`
+    await page.fill('#text', words)
+    await page.click('#say button.main')
+    await page.locator('#talk', { hasText: words }).waitFor()
+  }
+  if (scene.look !== undefined) {
+    await enter(page, origin, scene.look)
+    const card = page.locator('#talk > .msg', { hasText: scene.until }).last()
+    await card.waitFor({ timeout: 60_000 })
+    return (await card.getAttribute('id')) ?? ''
+  }
   const after = before === '' ? '#talk > .msg' : `#talk > [id="${before}"] ~ .msg`
   const question = page.locator(after, { hasText: scene.say }).first()
   await question.waitFor()
@@ -107,6 +119,12 @@ async function play(
   // The receipt goes when the answer is proved to be there; work that goes on keeps it.
   if (scene.waits !== true) await page.locator(`[id="${id}"] .reaction[data-emoji=Get]`).waitFor({ state: 'detached' })
   return id
+}
+
+async function enter(page: Page, origin: string, name: Scene['room']): Promise<void> {
+  await page.goto(`${origin}/sandbox`)
+  const room = page.locator('.rooms a', { hasText: name })
+  await page.goto(`${origin}${(await room.getAttribute('href')) ?? '/sandbox'}`)
 }
 
 async function take(

@@ -4,8 +4,14 @@ export interface Scene {
   readonly title: string
   readonly about: string
   readonly language: 'en' | 'zh-CN'
-  readonly room: 'Direct message' | 'Topic group'
+  readonly room: 'Direct message' | 'Gateway test group' | 'Topic group'
   readonly say: string
+  /** Who says it, if not Alice. */
+  readonly by?: 'Bob'
+  /** So often, with a number behind it. */
+  readonly times?: number
+  /** Where its card is seen, if not in the same room. */
+  readonly look?: 'Direct message'
   /** Something of the platform's that the next message of the bot meets; see the sandbox page. */
   readonly trouble?: 'refused'
   /** Seen on the page when the scene is complete. */
@@ -150,7 +156,41 @@ export const scenes: readonly Scene[] = [
     until: 'content check',
     dark: true,
   },
-  // The last one: the turn waits for the answer, and what came after it would wait as well.
+  {
+    ...dm,
+    name: 'stranger',
+    title: 'Somebody who may not start work',
+    about: 'Bob named the bot in a group. He gets one line there; the owner decides in the direct chat, once.',
+    room: 'Gateway test group',
+    by: 'Bob',
+    say: 'Could you write the release notes for Friday?',
+    look: 'Direct message',
+    until: 'may not start work there',
+    waits: true,
+    dark: false,
+  },
+  {
+    name: 'policy',
+    title: 'Who may start work in a chat',
+    about: 'What holds, and the words that change it, in the language in which they were asked for.',
+    room: 'Gateway test group',
+    language: 'zh-CN',
+    say: '/聊天',
+    until: '修改示例',
+    dark: true,
+  },
+  {
+    name: 'offer',
+    title: 'A wider permission',
+    about: 'Where the agent names a host or files, the card also offers that host, or their directory, for 30 days.',
+    room: 'Topic group',
+    language: 'zh-CN',
+    say: '请查一下这周的工单数量。',
+    until: '始终允许 tracker.example.com',
+    waits: true,
+    dark: false,
+  },
+  // From here on a turn waits for the answer, and what comes after it waits as well.
   {
     ...dm,
     name: 'approval',
@@ -161,5 +201,17 @@ export const scenes: readonly Scene[] = [
     from: { phone: 'end' },
     waits: true,
     dark: false,
+  },
+  {
+    ...dm,
+    name: 'held',
+    title: 'Too much behind one turn',
+    about: 'Nothing is dropped and nothing piles up: what is too much is held, and one card asks what shall run.',
+    say: 'And the logs of week',
+    times: 4,
+    until: 'behind a turn that runs',
+    from: { desktop: 'end', phone: 'end' },
+    waits: true,
+    dark: true,
   },
 ]

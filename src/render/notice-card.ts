@@ -24,7 +24,7 @@ export function noticeCard(notice: Notice, language: Language): string | null {
       width: 'auto',
       // One button alone is not advice to press it, and none is advice to allow something.
       elements: [
-        button(choice, n === 0 && choices.length > 1 && notice.kind !== 'approval', labelOf(choice, notice, language)),
+        button(choice, n === 0 && choices.length > 1 && !gives.has(notice.kind), labelOf(choice, notice, language)),
       ],
     })),
   }
@@ -35,6 +35,9 @@ export function noticeCard(notice: Notice, language: Language): string | null {
 export function chosenCard(asked: Notice, became: Notice, language: Language): string {
   return card([sentence(renderNotice(asked, language)), { tag: 'hr' }, sentence(renderNotice(became, language))])
 }
+
+/** What these ask for is a right: no button of theirs is the usual one. */
+const gives: ReadonlySet<Notice['kind']> = new Set(['approval', 'admission-asked'])
 
 /** What is offered is named on its button. */
 function labelOf(choice: Choice, notice: Notice, language: Language): string {

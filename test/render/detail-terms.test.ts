@@ -11,6 +11,15 @@ describe('the detail of a fact', () => {
     expect(partText('in-order', 'zh')).toContain('更早的消息')
   })
 
+  test('why a follow-up is held, and what became of telling it to a turn, is said in words', () => {
+    expect(detailText('request-held', 'backlog', 'en')).toContain('too many waited')
+    expect(detailText('request-held', 'backlog', 'zh')).toContain('排队过多')
+    for (const became of ['taken', 'too-late', 'unsupported', 'unknown'] as const) {
+      for (const language of ['en', 'zh'] as const)
+        expect(detailText('steer-settled', became, language)).not.toBe(became)
+    }
+  })
+
   test('that is a name stands as it is, whatever it is called', () => {
     expect(detailText('attempt-assigned', 'late', 'en')).toBe('late')
     expect(detailText('sent-outside', 'text om_1', 'en')).toBe('text om_1')

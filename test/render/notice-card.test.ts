@@ -3,12 +3,15 @@ import { choiceOfValue } from '../../src/collab/choice.js'
 import { chosenCard, noticeCard } from '../../src/render/notice-card.js'
 import { isRefused } from '../../src/sandbox/answer.js'
 import { checkCard } from '../../src/sandbox/card-check.js'
+import { must } from '../../src/lib/assert.js'
+import { policyExamples } from './policy-examples.js'
 
 const refer = { imageKeys: new Set<string>(), people: new Set<string>() }
 const asked = { kind: 'stopped', turns: 1, finished: 0, queued: 2, conversation: 'c1' } as const
 
 interface Button {
   readonly tag: string
+  readonly type: string
   readonly text: { readonly content: string }
   readonly behaviors: readonly { readonly type: string; readonly value: Record<string, unknown> }[]
 }
@@ -41,6 +44,14 @@ test('a notice with choices is a card that the platform takes, with one button f
     // Replaced later for everybody, or not at all.
     expect(JSON.parse(content)).toMatchObject({ config: { update_multi: true } })
   }
+})
+
+test('where a right is asked for no button is the usual one', () => {
+  const [stranger] = policyExamples['admission-asked']
+  expect(buttonsOf(noticeCard(must(stranger, 'an example'), 'en') ?? '').map((one) => one.type)).toEqual(
+    Array(4).fill('default'),
+  )
+  expect(buttonsOf(noticeCard(asked, 'en') ?? '').map((one) => one.type)).toEqual(['primary', 'default'])
 })
 
 test('a notice that asks for nothing is no card', () => {

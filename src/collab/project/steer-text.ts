@@ -16,7 +16,7 @@ export interface SteerMaterial {
 export function composeSteer({ running, followUp, text }: SteerMaterial): string {
   const { request, revision } = running
   return [
-    `The owner has written another message while you work on request ${request} (now at revision ${revision}). It is a request of its own:`,
+    `Another message has come while you work on request ${request} (now at revision ${revision}). It is a request of its own:`,
     text,
     [
       'If it changes or adds to what you are doing now, relate it first, then take it into account:',

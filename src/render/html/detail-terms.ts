@@ -1,6 +1,6 @@
 import type { FenceRelease } from '../../collab/attempt.js'
 import type { Language } from '../../collab/delivery.js'
-import type { ApprovalEnd, HandedOver, Observation } from '../../collab/observation.js'
+import type { ApprovalEnd, HandedOver, HeldFor, Observation, Steered } from '../../collab/observation.js'
 import type { TurnFailure } from '../../collab/ports.js'
 
 type Words = Readonly<Record<Language, string>>
@@ -50,17 +50,29 @@ const approvals: Readonly<Record<ApprovalEnd, Words>> = {
 }
 
 const cancellations: Readonly<Record<Of<'cancel-requested'>['because'], Words>> = {
-  owner: words('by its owner', '由主人提出'),
+  owner: words('by its owner', '由所有者提出'),
   'trigger-recalled': words('its message was recalled', '原消息已被撤回'),
   requester: words('by the agent that asked', '由提出请求的智能体'),
   'authority-gone': words('who asked may not start work there any more', '提出请求的人已失去权限'),
 }
 
-const others = {
-  completed: words('with an answer', '有答复'),
+const heldFor: Readonly<Record<HeldFor, Words>> = {
   late: words('it came late', '到达过晚'),
   stopped: words('it was stopped', '被要求停止'),
-  'skipped-by-owner': words('the owner chose to skip it', '主人选择跳过'),
+  backlog: words('too many waited behind a turn, or it waited too long', '排队过多或等待过久'),
+}
+
+/** What the runtime said of words that were put into a running turn. */
+const steered: Readonly<Record<Steered, Words>> = {
+  taken: words('its agent has it', '智能体已收到'),
+  'too-late': words('that turn had ended before; it gets its own turn', '那一轮已经结束，随后单独处理'),
+  unsupported: words('that turn cannot be told; it gets its own turn', '那一轮无法接收，随后单独处理'),
+  unknown: words('whether it arrived is not known; it gets its own turn', '是否收到不明，随后单独处理'),
+}
+
+const others = {
+  completed: words('with an answer', '有答复'),
+  'skipped-by-owner': words('the owner chose to skip it', '所有者选择跳过'),
   shown: words('it may be shown', '可以显示'),
   dropped: words('it is not shown', '不予显示'),
   result: words('the whole answer', '完整答复'),
@@ -73,6 +85,7 @@ const plain: Readonly<Record<string, Words>> = {
   ...handedOver,
   ...approvals,
   ...cancellations,
+  ...heldFor,
 }
 
 /** The detail of a fact in words; a name (an agent, a message) stands as it is. */
@@ -83,6 +96,7 @@ export function detailText(kind: string, detail: string, language: Language): st
     const known: Readonly<Record<string, Words>> = detail.startsWith('interrupted') ? interruptions : failures
     return said(known, because) ?? said(others, detail) ?? detail
   }
+  if (kind === 'steer-settled') return said(steered, detail) ?? detail
   if (kind === 'refused-by-host' || kind === 'attempt-assigned' || kind === 'brief-saved') return detail
   return said(plain, detail) ?? detail
 }

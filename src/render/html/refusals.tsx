@@ -19,15 +19,16 @@ export function Refusals(props: {
       <h2>{requestWords[language].notDone}</h2>
       {refusals.map((refusal) => {
         const { whose, mend } = diagnosisOf(refusal, language)
+        const stop = language === 'zh' ? '。' : '. '
         return (
           <div class="card">
             <p class="small">
-              <Badge term={refuserTerms[refusal.by]} language={language} /> {capital(whose)}.{' '}
-              <span class="muted">{capital(mend)}.</span>
+              <Badge term={refuserTerms[refusal.by]} language={language} /> {`${capital(whose)}${stop}`}
+              <span class="muted">{`${capital(mend)}${stop.trimEnd()}`}</span>
             </p>
             {refusal.operation === null ? null : <p class="said mono small">{refusal.operation}</p>}
             <p class="muted small">
-              {[refusal.rule, ...(refusal.tool === null ? [] : [refusal.tool])].join(' · ')} ·{' '}
+              {namesOf(refusal).map((name) => `${name} · `)}
               <When at={refusal.at} now={now} language={language} />
             </p>
           </div>
@@ -36,5 +37,9 @@ export function Refusals(props: {
     </>
   )
 }
+
+/** The host's own names of its rule and tool. What is ours is said in words above. */
+const namesOf = ({ by, rule, tool }: RefusalView): readonly string[] =>
+  by === 'sandbox' || by === 'policy' ? [rule, ...(tool === null ? [] : [tool])] : []
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

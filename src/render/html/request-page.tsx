@@ -268,11 +268,11 @@ function Timeline(props: { view: RequestView; shell: Shell; now: number }) {
     <ol class="timeline">
       {props.view.observations.map((fact) => {
         const term = factTerms[fact.kind as keyof typeof factTerms]
-        const tooLate = fact.detail === 'too-late'
+        const tooLate = fact.kind === 'cancel-acknowledged' && fact.detail === 'too-late'
         return (
           <li class={term.tone}>
             {tooLate ? words.tooLate : term[language]}
-            {fact.detail === null || tooLate ? null : (
+            {fact.detail === null || tooLate || fact.kind === 'request-rejected' ? null : (
               <span class="muted"> ({detailText(fact.kind, fact.detail, language)})</span>
             )}
             <br />

@@ -105,7 +105,7 @@ export const askTerms: Terms<AskState['is']> = {
 }
 
 export const nextTerms: Terms<NextStep['condition']> = {
-  'word-of-owner': warn('It is held. The owner says whether it shall run.', '已搁置，等待主人决定是否处理。'),
+  'word-of-owner': warn('It is held. The owner says whether it shall run.', '已搁置，等待所有者决定是否处理。'),
   'turn-running': calm('The agent is working on it.', '智能体正在处理。'),
   'turn-queued': calm('It waits for its turn.', '正在排队等待处理。'),
   'told-to-turn': calm(
@@ -132,7 +132,7 @@ export const nextTerms: Terms<NextStep['condition']> = {
 /** The same in a list, where there is no "below". */
 export const nextShort: Terms<NextStep['condition']> = {
   ...nextTerms,
-  'word-of-owner': warn('Held until the owner says whether it shall run', '已搁置，等待主人决定'),
+  'word-of-owner': warn('Held until the owner says whether it shall run', '已搁置，等待所有者决定'),
   'delivery-parked': bad('A part needs your decision', '有一部分等待您决定'),
   'delivery-failed': bad('The answer could not be delivered', '答复未能送达'),
   'replay-after-failure': bad('The agent failed several times; its job can be retried', '智能体多次未能完成，可以重试'),
@@ -150,7 +150,7 @@ export const messageTerms: Terms<MessageType> = {
 }
 
 export const ownerTerms: Terms<NextStep['owner']> = {
-  owner: calm('the owner', '主人'),
+  owner: calm('the owner', '所有者'),
   manager: calm('the manager', '管理智能体'),
   gateway: calm('the gateway', '网关'),
   operator: calm('you, the operator', '您（运维者）'),
@@ -161,7 +161,7 @@ export const factTerms: Terms<Observation['kind']> = {
   'request-revised': warn('Revised', '已修订'),
   'request-held': warn('Held', '已搁置'),
   'request-released': calm('Released to run', '恢复处理'),
-  'request-rejected': calm('Skipped by the owner', '主人选择跳过'),
+  'request-rejected': calm('Skipped by the owner', '所有者选择跳过'),
   'attempt-assigned': calm('Given to an agent', '已分配给智能体'),
   'turn-presented': good('Shown to the agent', '已交给智能体'),
   'steer-intended': calm('Being told to the running turn', '正在告知进行中的一轮'),
@@ -175,8 +175,8 @@ export const factTerms: Terms<Observation['kind']> = {
   'ended-with-turn': calm('A command that was left running was ended', '结束了一个遗留的命令'),
   'result-committed': good('Answer saved', '答复已保存'),
   'result-withheld': warn('Kept back: its question was withdrawn', '已保留：原消息已撤回'),
-  'withheld-settled': calm('The owner decided about the answer kept back', '主人已决定如何处理保留的答复'),
-  'failure-handed-over': bad('Tries used up, handed to the owner', '多次未成功，已告知主人'),
+  'withheld-settled': calm('The owner decided about the answer kept back', '所有者已决定如何处理保留的答复'),
+  'failure-handed-over': bad('Tries used up, handed to the owner', '多次未成功，已告知所有者'),
   'cancel-requested': warn('Cancellation asked for', '已要求取消'),
   'cancel-acknowledged': calm('Cancelled', '已取消'),
   'request-expired': warn('Expired: nothing new starts', '已过期：不再开始新的处理'),
@@ -233,7 +233,7 @@ export const causeTerms: Terms<CauseKind> = {
 export function actorText(actor: ActorRef, language: Language): string {
   switch (actor.kind) {
     case 'person':
-      return language === 'zh' ? '成员' : 'a person'
+      return language === 'zh' ? '用户' : 'a person'
     case 'agent':
       return actor.agent
     case 'host':

@@ -12,7 +12,8 @@ import { whyUndelivered } from './refused.js'
 export const en: Catalogue = {
   'not-an-owner': ({ openId }) =>
     `I only work for my owners, and you are not one of them yet. Whoever runs me can add your id: ${openId}`,
-  'owner-only-in-group': () => 'In this group I only start work for my owners. Your message starts nothing here.',
+  'owner-only-in-group': () =>
+    'In this group I only start work for my owners. Your message starts nothing here; an owner can admit you.',
   'owner-not-bound-yet': () =>
     'You are named as an owner. Send me one direct message first; from then on I also answer you here.',
   'voice-without-words': () =>
@@ -23,7 +24,7 @@ export const en: Catalogue = {
   'late-held': ({ count, oldestMinutes }) =>
     `${messages(count)} reached me late, the oldest sent ${ago(oldestMinutes)}. ${count === 1 ? 'It is' : 'They are'} kept and nothing has run. Say /run to start ${count === 1 ? 'it' : 'them'}, or /skip to let ${count === 1 ? 'it' : 'them'} go.`,
   'backlog-held': ({ count, oldestMinutes }) =>
-    `${messages(count)} ${count === 1 ? 'waits' : 'wait'} here behind a turn that runs, too many or for too long; the oldest was sent ${ago(oldestMinutes)}. ${count === 1 ? 'It is' : 'They are'} kept and held. Say /run to start ${count === 1 ? 'it' : 'all in order'}, or /skip to let ${count === 1 ? 'it' : 'them'} go.`,
+    `${messages(count)} ${count === 1 ? 'waits' : 'wait'} here behind a turn that runs and ${count === 1 ? 'is' : 'are'} held: too many waited, or for too long. ${count === 1 ? 'It' : 'The oldest'} was sent ${ago(oldestMinutes)}. What waits before ${count === 1 ? 'it' : 'them'} still runs, in order. Say /run to start ${count === 1 ? 'it' : 'all of them'} after that, or /skip to let ${count === 1 ? 'it' : 'them'} go.`,
   ...controlEn,
   ...policyEn,
   progress: ({ progress }) => progressWords(progress, 'en'),
@@ -35,7 +36,7 @@ export const en: Catalogue = {
   'not-confined': ({ detail }) =>
     `I cannot start this here: what is asked where others can read must run confined to its own workspace, and this host cannot do that: ${detail}. Your message is kept and starts by itself as soon as this is mended. In the direct chat with its owner it runs as usual; after \`/chat owner=private-return\` an owner’s own messages here do, too.`,
   'agent-asked-permission': ({ operation }) =>
-    `The agent asked to do this, and no permission covers it, so it was not done. Nobody refused it: nobody could be asked, or nobody answered in time. Whoever still wants it asks for it and allows it on the card that comes: ${operation}`,
+    `The agent asked to do this, and no permission covers it, so it was not done. Nobody refused it: nobody could be asked, or nobody answered in time. An owner who still wants it asks for it and allows it on the card that comes: ${operation}`,
   'ended-with-turn': ({ commands }) =>
     `Ended with the turn, since nothing of a turn outlives it: ${commands.map(beginning).join('; ')}`,
   'refused-by-host': (notice) => hostRefusalText(notice, 'en'),

@@ -21,7 +21,7 @@ export const policyEn: PolicyCatalogue = {
       .filter((line) => line !== '')
       .join('\n'),
   'admission-given': ({ openId, chatId, starts, days }) =>
-    `${openId} may start work ${chatId === null ? 'in every chat that is open to members' : `in the chat ${chatId}`}${days === null ? '' : `, for ${days} days${starts === null ? '' : ` or ${starts} requests`}`}. /chat remove=${openId} ends it${chatId === null ? ', said here' : ', said there'}. What they wrote before this starts nothing.`,
+    `${openId} may start work ${chatId === null ? 'in every chat that is open to members' : `in the chat ${chatId}`}${days === null ? '' : `, for ${days} days${starts === null ? '' : ` or ${starts} requests`}`}. Say /chat remove=${openId} ${chatId === null ? 'here' : 'there'} to end it. What they wrote before this starts nothing.`,
   'admission-refused': ({ openId, days }) =>
     `Refused. ${openId} starts nothing, and I ask nothing more about them for ${days} days.`,
   'chat-policy': ({ everywhere, policy, ref, readable, isolated, members, setBy, changed }) =>
@@ -39,7 +39,7 @@ export const policyEn: PolicyCatalogue = {
       `bots=${onOff(policy.bots)} · other bots ${policy.bots ? 'may ask me, in the owner’s name' : 'start nothing'}`,
       `return=${policy.returns} · answers ${policy.returns === 'reply' ? 'reply to their question' : 'stand alone in the chat'}`,
       `quiet=${policy.quiet === null ? 'off' : quietHoursText(policy.quiet)} · ${policy.quiet === null ? 'no quiet hours' : 'then only an owner who names me starts work'}`,
-      `language=${policy.language ?? 'auto'}`,
+      `language=${policy.language ?? 'auto'} · ${policy.language === null ? 'I speak as the last message did' : policy.language === 'zh' ? 'I speak Chinese' : 'I speak English'}`,
       `owner=${policy.ownerWork} · ${ownerWork[policy.ownerWork]}`,
       'To change it: /chat who=owner|members|humans|nobody mention=on|off …',
     ].join('\n'),
@@ -83,7 +83,9 @@ const refusals: Readonly<Record<StartRefusal, string>> = {
     'Here I start work for the owners’ own organisation only. Your message starts nothing; an owner can admit you by name.',
   'tenant-unknown':
     'The platform did not say which organisation you belong to, so your message starts nothing. An owner can admit you by name.',
-  'bots-closed': 'Messages of other bots start nothing here.',
-  'quiet-hours': 'These are quiet hours here, so your message starts nothing.',
-  'not-isolated': 'Work of anybody but the owner cannot be kept apart here yet, so your message starts nothing.',
+  'bots-closed': 'Messages of other bots start nothing here. An owner can change that with /chat.',
+  'quiet-hours':
+    'These are quiet hours here, so your message starts nothing. Ask when they are over; an owner sees them with /chat.',
+  'not-isolated':
+    'Work of anybody but the owner cannot be kept apart here yet, so your message starts nothing. An owner can ask for it.',
 }

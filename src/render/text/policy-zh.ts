@@ -20,7 +20,7 @@ export const policyZh: PolicyCatalogue = {
       .filter((line) => line !== '')
       .join('\n'),
   'admission-given': ({ openId, chatId, starts, days }) =>
-    `${openId} 现在可以${chatId === null ? '在所有向成员开放的聊天中' : `在群聊 ${chatId} 中`}启动工作${days === null ? '' : `，为期 ${days} 天${starts === null ? '' : `或 ${starts} 次请求`}`}。${chatId === null ? '在这里' : '在那里'}发送 /chat remove=${openId} 可收回。此前写下的内容不会启动。`,
+    `${openId} 现在可以${chatId === null ? '在所有向成员开放的聊天中' : `在群聊 ${chatId} 中`}启动工作${days === null ? '' : `，为期 ${days} 天${starts === null ? '' : `或 ${starts} 次请求`}`}。${chatId === null ? '在这里' : '在那里'}发送 /聊天 移除=${openId} 可收回。此前写下的内容不会启动。`,
   'admission-refused': ({ openId, days }) => `已拒绝。${openId} 不会启动任何事情，${days} 天内不再询问此人。`,
   'chat-policy': ({ everywhere, policy, ref, readable, isolated, members, setBy, changed }) =>
     [
@@ -35,7 +35,7 @@ export const policyZh: PolicyCatalogue = {
       `机器人=${onOff(policy.bots)} · 其他机器人${policy.bots ? '可以以所有者的名义提问' : '不会启动任何事情'}`,
       `回复=${policy.returns === 'reply' ? '引用' : '直接'} · ${policy.returns === 'reply' ? '回答引用原消息' : '回答单独发送'}`,
       `免打扰=${policy.quiet === null ? '关' : quietHoursText(policy.quiet)} · ${policy.quiet === null ? '没有免打扰时段' : '期间只有提到我的所有者可以启动工作'}`,
-      `语言=${policy.language === null ? '自动' : policy.language === 'zh' ? '中文' : '英文'}`,
+      `语言=${policy.language === null ? '自动 · 跟随最近一条消息的语言' : policy.language === 'zh' ? '中文 · 我用中文说话' : '英文 · 我用英文说话'}`,
       `所有者=${ownerWork[policy.ownerWork][0]} · ${ownerWork[policy.ownerWork][1]}`,
       '修改示例：/聊天 谁=所有者|成员|所有人|无人 提及=开|关 …',
     ].join('\n'),
@@ -75,7 +75,7 @@ const refusals: Readonly<Record<StartRefusal, string>> = {
   'membership-used-up': '所有者给你的请求次数已用完，这条消息不会启动任何事情。所有者可以再给。',
   'other-tenant': '在这里，我只为所有者所在的企业开始工作。你的这条消息不会启动任何事情；所有者可以单独允许你。',
   'tenant-unknown': '平台没有说明你属于哪个企业，因此这条消息不会启动任何事情。所有者可以单独允许你。',
-  'bots-closed': '其他机器人的消息在这里不会启动任何事情。',
-  'quiet-hours': '现在是这里的免打扰时段，这条消息不会启动任何事情。',
-  'not-isolated': '这里还不能把所有者以外的人的工作隔离开，因此这条消息不会启动任何事情。',
+  'bots-closed': '其他机器人的消息在这里不会启动任何事情。所有者可以用 /聊天 修改。',
+  'quiet-hours': '现在是这里的免打扰时段，这条消息不会启动任何事情。请在时段结束后提出；所有者可以用 /聊天 查看时段。',
+  'not-isolated': '这里还不能把所有者以外的人的工作隔离开，因此这条消息不会启动任何事情。可以请所有者提出。',
 }

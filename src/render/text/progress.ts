@@ -55,7 +55,7 @@ const zh: Words = {
     working: (agent) => `${agent} 正在处理`,
     accepted: (agent) => `${agent} 已接手`,
     deferred: (agent) => `${agent} 已推迟`,
-    refused: (agent) => `${agent} 不做这件事，由主管决定下一步`,
+    refused: (agent) => `${agent} 不做这件事，由管理智能体决定下一步`,
   },
   because: {
     'worker-queued': '正在排队',

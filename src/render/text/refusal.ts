@@ -39,7 +39,7 @@ const others: Readonly<
     application: {
       'no-grant': {
         whose: 'no permission of this gateway covers it, and nobody could be asked',
-        mend: 'turn questions on (APPROVAL_WAIT_MS) and ask again, then allow it on the card',
+        mend: 'have an owner ask for it, with questions on (APPROVAL_WAIT_MS), and allow it on the card',
       },
       'no-answer': {
         whose: 'no permission of this gateway covers it, and nobody answered the question in time',
@@ -66,7 +66,7 @@ const others: Readonly<
     application: {
       'no-grant': {
         whose: '本网关没有相应的许可，且无人可问',
-        mend: '请开启询问（APPROVAL_WAIT_MS）后再次提出，并在卡片上允许',
+        mend: '请由所有者提出（须已开启询问，APPROVAL_WAIT_MS），并在卡片上允许',
       },
       'no-answer': { whose: '本网关没有相应的许可，且无人及时答复', mend: '请再次提出，并答复随后的卡片' },
     },

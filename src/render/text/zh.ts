@@ -11,7 +11,7 @@ import { whyUndelivered } from './refused.js'
 
 export const zh: Catalogue = {
   'not-an-owner': ({ openId }) => `我只为我的所有者工作，你目前不在其中。可以请部署我的人加上你的 ID：${openId}`,
-  'owner-only-in-group': () => '在这个群里，我只为所有者开始工作。你的这条消息不会启动任何事情。',
+  'owner-only-in-group': () => '在这个群里，我只为所有者开始工作。你的这条消息不会启动任何事情；所有者可以允许你。',
   'owner-not-bound-yet': () => '你已被列为所有者。请先给我发一条私聊消息，之后我也会在这里回答你。',
   'voice-without-words': () => '我不能把语音转成文字。智能体会收到录音文件，但不一定听得懂；重要的内容写成文字更稳妥。',
   'bots-paused': ({ turns }) =>
@@ -20,7 +20,7 @@ export const zh: Catalogue = {
   'late-held': ({ count, oldestMinutes }) =>
     `有 ${count} 条消息晚到了，最早的一条发于${ago(oldestMinutes)}。它们已保存，尚未执行。发送 /run 开始执行，或发送 /skip 略过。`,
   'backlog-held': ({ count, oldestMinutes }) =>
-    `有 ${count} 条消息排在正在进行的一轮之后，数量过多或等待过久，最早的一条发于${ago(oldestMinutes)}。它们已保存并暂停。发送 /run 按顺序全部执行，或发送 /skip 略过。`,
+    `有 ${count} 条消息排在正在进行的一轮之后，因排队过多或等待过久而暂停，最早的一条发于${ago(oldestMinutes)}。它们已保存；排在前面的仍会按顺序执行。发送 /run 随后全部执行，或发送 /skip 略过。`,
   ...controlZh,
   ...policyZh,
   progress: ({ progress }) => progressWords(progress, 'zh'),
@@ -31,7 +31,7 @@ export const zh: Catalogue = {
   'not-confined': ({ detail }) =>
     `这里还不能开始：在别人也能看到的地方提出的请求，只能在隔离的工作目录里运行，而这台主机做不到：${detail}。你的消息已保存，修好后会自动开始。在所有者的私聊里可以照常运行；所有者在这里发送 \`/聊天 所有者=私下\` 之后，自己在这里的请求也可以。`,
   'agent-asked-permission': ({ operation }) =>
-    `智能体请求了以下操作，但没有相应的许可，因此没有执行。这并非有人拒绝，而是无人可问或无人及时答复。如需执行，请再次提出，并在随后的卡片上允许：${operation}`,
+    `智能体请求了以下操作，但没有相应的许可，因此没有执行。这并非有人拒绝，而是无人可问或无人及时答复。如需执行，请由所有者提出，并在随后的卡片上允许：${operation}`,
   'ended-with-turn': ({ commands }) =>
     `以下命令已随本轮一并结束（任何命令都不会在本轮之后继续运行）：${commands.map(beginning).join('；')}`,
   'refused-by-host': (notice) => hostRefusalText(notice, 'zh'),
