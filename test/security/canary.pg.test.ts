@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
 import { must } from '../../src/lib/assert.js'
 import type { WorldMessage } from '../../src/sandbox/world.js'
 import { acceptance } from '../kit/acceptance.js'
@@ -10,6 +10,9 @@ import { testGateway, textOf, until, type TestGateway } from '../kit/gateway.js'
 import { lineLog } from '../kit/line-log.js'
 import { recordedPrompts } from '../kit/recording.js'
 import { attach, byHttp, disposed, gatewayBy, post, promptFor } from './kit.js'
+
+// Many texts go through one gateway in each test.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 /** One word for each private source; whatever shows one shows what stood there. */
 const sources = [
@@ -135,7 +138,7 @@ describe.skipIf(!hasBwrap)('what is said to one audience, in every other one', (
         `!if returned reply the blue heron ${canary('Answer')}`,
       ].join('\n'),
     )
-    const card = await until(() => to(asked).find((one) => buttonsOf(one).length > 0), 'the card', 60_000)
+    const card = await until(() => to(asked).find((one) => buttonsOf(one).length > 0), 'the card', 120_000)
     const always = must(
       buttonsOf(card).find(({ label }) => label.startsWith('Always')),
       'the button',
@@ -145,7 +148,7 @@ describe.skipIf(!hasBwrap)('what is said to one audience, in every other one', (
     const item = await until(
       async () => ((await byHttp(g, secret, 'inbox_read', {})).body as unknown as Inbox).items[0],
       'what was handed on',
-      60_000,
+      120_000,
     )
     const covers = item.asks.map(({ id }) => id)
     const judged = covers.map((one) => ({ ask: one, judgment: 'accepted', reason: 'mine' }))

@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
 import { must } from '../../src/lib/assert.js'
 import type { WorldMessage } from '../../src/sandbox/world.js'
 import { buttonsOf } from '../kit/buttons.js'
@@ -11,6 +11,9 @@ import { attach, byHttp, disposed, gatewayBy, promptFor, shapeOf, type Inlet } f
 import { standingOf, type Standing } from './standing.js'
 import { controlTexts, injections, MARK } from './texts.js'
 import { readPrompt } from './skeleton.js'
+
+// Many texts go through one gateway in each test.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 /*
  * What is proved here is what the host does with text that pretends to be more: the agents are scripted, and follow
@@ -34,7 +37,7 @@ describe.skipIf(!hasBwrap).each<Inlet>(['long connection', 'webhook'])(
     const ask = (text: string, more: object = {}) =>
       world().say({ chatId: g.ids.group, from: g.ids.alice, text, mentionBot: true, ...more })
     const answered = (asked: WorldMessage) =>
-      until(() => g.answers(asked.chatId).find((one) => one.parentId === asked.id), 'the answer', 60_000)
+      until(() => g.answers(asked.chatId).find((one) => one.parentId === asked.id), 'the answer', 120_000)
     const unchanged = async () => {
       expect(await standingOf(g.db)).toEqual(before)
       expect(g.answers(elsewhere)).toEqual([])
@@ -58,7 +61,7 @@ describe.skipIf(!hasBwrap).each<Inlet>(['long connection', 'webhook'])(
       card = await until(
         () => g.answers(g.ids.dm).find((one) => one.parentId === asked.id && buttonsOf(one).length > 0),
         'the card',
-        60_000,
+        120_000,
       )
       before = await standingOf(g.db)
       expect(before['facts']).toEqual({ 'approval-asked': 1 })
@@ -214,7 +217,7 @@ describe.skipIf(!hasBwrap).each<Inlet>(['long connection', 'webhook'])(
               return items.length === 0 ? null : items
             },
             'what was handed on',
-            60_000,
+            120_000,
           )
           const { request, revision, asks } = must(item, 'the item')
           const covers = asks.map(({ id }) => id)
@@ -235,7 +238,7 @@ describe.skipIf(!hasBwrap).each<Inlet>(['long connection', 'webhook'])(
             const prompt = await promptFor(g, asked)
             return prompt.includes('Came back from') ? prompt : null
           }
-          return await until(back, 'the return', 60_000)
+          return await until(back, 'the return', 120_000)
         }
         const first = await handed('harmless')
         expect(await first.finish()).toMatchObject({ outcome: 'accepted' })
@@ -397,7 +400,7 @@ describe.skipIf(!hasBwrap).each<Inlet>(['long connection', 'webhook'])(
       await until(
         () => g.answers(g.ids.dm).some((one) => textOf(one).includes('Refused: rm -r build/')),
         'the answer',
-        60_000,
+        120_000,
       )
       expect(await g.db.sql`select 1 from collab.grants`).toEqual([])
     })

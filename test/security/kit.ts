@@ -32,7 +32,7 @@ export async function gatewayBy(
 export async function disposed(g: TestGateway): Promise<void> {
   await g.served.sandbox.settled()
   const owed = () => g.db.sql`select 1 from collab.ingress_events where disposition is null`
-  await until(async () => (await owed()).length === 0, 'every event to be taken', 60_000)
+  await until(async () => (await owed()).length === 0, 'every event to be taken', 120_000)
 }
 
 /** The prompt of the turn on a message, as the agent was handed it. */
@@ -44,11 +44,11 @@ export async function promptFor(g: TestGateway, said: WorldMessage): Promise<str
       return rows.length === 0 ? null : rows
     },
     'the request of a message',
-    60_000,
+    120_000,
   )
   const request = must(row, 'the request').request
   const found = () => recordedPrompts(g.dataDir).findLast(({ text }) => text.includes(`Request ${request}, revision`))
-  return (await until(found, 'the prompt', 60_000)).text
+  return (await until(found, 'the prompt', 120_000)).text
 }
 
 /** The host's own lines, without what differs from one message to the next. */
