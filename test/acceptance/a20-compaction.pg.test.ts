@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
+import { systemClock } from '../../src/app/chance.js'
 import { runCli } from '../../src/cli/main.js'
 import type { RequestView } from '../../src/collab/project/request-view.js'
+import { DAY } from '../../src/lib/time.js'
 import type { WorldMessage } from '../../src/sandbox/world.js'
 import { acceptance } from '../kit/acceptance.js'
 import { testGateway, until, type TestGateway } from '../kit/gateway.js'
@@ -20,8 +22,11 @@ let root: RequestView
 let interim: string
 let cli: string
 let page: string
+/** How far the gateway's clock is ahead of this machine's. */
+let ahead = 0
 
 beforeAll(async () => {
+  vi.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + ahead)
   const command = await scriptedAgent()
   g = await testGateway({ env: { MANAGER_ENDPOINT: 'acp', MANAGER_COMMAND: command('--no-resume') } })
   const directives = [
@@ -37,7 +42,8 @@ beforeAll(async () => {
   const opened = await o.opened(said)
   await o.when(opened.id, ({ state }) => state === 'closed', 'the first answer', 60_000)
   await g.quiet(40_000)
-  // Nothing of its session is left, and the question comes again.
+  // A day later nothing of its session is left, and the question comes again.
+  ahead = DAY
   await g.restart()
   const response = await g.api(`/api/v1/requests/${opened.id}/revisions`, {
     method: 'POST',
@@ -58,7 +64,10 @@ beforeAll(async () => {
   cli = out.join('')
   page = await (await g.api(`/requests/${opened.id}`, { headers: { 'accept-language': 'en' } })).text()
 }, 200_000)
-afterAll(() => g.stop())
+afterAll(async () => {
+  vi.restoreAllMocks()
+  await g.stop()
+})
 
 describe('a rejected approach that a compaction dropped', () => {
   const carried = () => resultsOf(root).join('\n')

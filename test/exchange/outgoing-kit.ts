@@ -316,7 +316,7 @@ export function testExchange(
     kicked,
     channelOf: (id) => (id === bot ? channel : null),
     // Nothing on the way out starts a turn or opens a workspace.
-    runtime: absent<AgentRuntime>('runtime'),
+    runtime: absent<AgentRuntime>('runtime', { confines: () => Promise.resolve(true) }),
     runtimeFor: async () => null,
     running: createRunningTurns(),
     recall: noRecall,
@@ -340,10 +340,11 @@ export function testExchange(
   }
 }
 
-function absent<T extends object>(name: string): T {
-  return new Proxy({} as T, {
+function absent<T extends object>(name: string, but: Partial<T> = {}): T {
+  return new Proxy(but as T, {
     ownKeys: () => [],
     get: (_target, key) => {
+      if (Object.hasOwn(but, key)) return but[key as keyof T]
       throw new Error(`${name}.${String(key)} is not expected here`)
     },
   })

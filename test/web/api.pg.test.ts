@@ -346,7 +346,7 @@ describe('standing permissions', () => {
     ['another effect', { effects: ['network'] }, 422, 'effect-not-possible'],
     ['no owner of ours', { openId: 'ou_of_another_app' }, 422, 'not-an-owner'],
     ['a parent that is not there', { parent: 'none' }, 404, 'grant-unknown'],
-    ['a scope of no kind that is used', { scope: { kind: 'goal', goal: 'g' } }, 400, 'bad-request'],
+    ['a scope of no kind that is used', { scope: { kind: 'agent', agent: 'g' } }, 400, 'bad-request'],
     ['more than it takes', { everything: true }, 400, 'bad-request'],
     ['no end that anybody chose', { days: undefined }, 400, 'bad-request'],
   ])('are refused for %s', async (_name, over, status, code) => {
