@@ -26,6 +26,7 @@ export default defineConfig({
           name: 'pg',
           include: ['test/**/*.pg.test.{ts,tsx}'],
           globalSetup: ['test/kit/pg-setup.ts'],
+          setupFiles: ['test/kit/stuck.ts'],
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
