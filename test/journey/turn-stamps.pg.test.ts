@@ -53,7 +53,7 @@ describe('the four stamps of a turn', () => {
       `turn: accepted ${iso[0]}Z, turn started ${iso[1]}Z, first answer ${iso[2]}Z, completed ${iso[3]}Z`,
     )
     const html = await page(id)
-    for (const word of ['Accepted', 'Turn started', 'First answer', 'Completed'])
+    for (const word of ['Taken up', 'Turn started', 'First answer', 'Completed'])
       expect(html).toContain(`>${word}</span>`)
     for (const at of iso) expect(html).toContain(`${at} UTC`)
   })
