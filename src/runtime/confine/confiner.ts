@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
-import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { GrantedPath } from '../../collab/audience.js'
 import { SECOND } from '../../lib/time.js'
 import { isExecutable } from '../acp/command-line.js'
 import type { RuntimeCheck } from '../hosted.js'
 import { ensurePrivateHome, type PrivateHome } from './home.js'
-import { installationOf } from './installation.js'
+import { installationOf, realOf } from './installation.js'
 import { grantedMounts, inOrder, isAbove, read, systemMounts, write, type Mount } from './mounts.js'
 
 export interface Program {
@@ -62,7 +61,7 @@ const REFUSED = {
 export function createConfiner(options: ConfinerOptions): Confiner {
   const { searchPath, dataDir, home } = options
   // By its own name and by the one that leads to it.
-  const away = [...new Set([dataDir, ...(home === null ? [] : [home])].flatMap((path) => [path, realOf(path)]))]
+  const away = [...new Set([dataDir, ...(home === null ? [] : [home])].flatMap((path) => [path, realOf(path) ?? path]))]
   const bwrap = (searchPath ?? '')
     .split(delimiter)
     .filter(isAbsolute)
@@ -116,14 +115,6 @@ export function createConfiner(options: ConfinerOptions): Confiner {
       const all = [...mounts, ...links.filter(({ at }) => !there(at))]
       return { file: bwrap ?? 'bwrap', args: line(needed[0]?.file ?? file, args, all, workspace) }
     },
-  }
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
   }
 }
 

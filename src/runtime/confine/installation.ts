@@ -109,7 +109,8 @@ function pathIn(arg: string): string | null {
   }
 }
 
-function realOf(path: string): string | null {
+/** Where a path really leads; null when nothing is there. */
+export function realOf(path: string): string | null {
   try {
     return realpathSync(path)
   } catch {

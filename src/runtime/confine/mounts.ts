@@ -1,7 +1,7 @@
-import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import type { GrantedPath } from '../../collab/audience.js'
-import { systemFolders } from './installation.js'
+import { realOf, systemFolders } from './installation.js'
 
 /** One thing that is there in the namespace; everything that is not listed is not. */
 export type Mount =
@@ -90,14 +90,6 @@ const depthOf = (path: string): number => path.split(sep).filter(Boolean).length
 function statOf(path: string): Stats | null {
   try {
     return lstatSync(path)
-  } catch {
-    return null
-  }
-}
-
-function realOf(path: string): string | null {
-  try {
-    return realpathSync(path)
   } catch {
     return null
   }
